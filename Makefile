@@ -3,6 +3,7 @@
 # make coverage   the fast tests, and the lines that none of them runs
 # make test-fast  the tests that take about a minute; every room is covered
 # make test-lowest  the fast tests with the oldest versions that pyproject.toml allows
+# make lock       choose the versions and hashes that CI installs again: the newest ones, for every Python from 3.11 up
 # make test-pythons  the fast tests on every Python from 3.11 up that is installed: on PATH, under pyenv, through uv
 # make check      lint and types only
 # make docs       write the generated pages, and refresh the output of examples and notebooks
@@ -24,6 +25,7 @@ LIBRARIES := .venv-libraries
 SPARK := .venv-spark
 RELEASE := .venv-release
 PYSPARK ?= pyspark==4.3.0
+LOCK := .ci/requirements.txt
 
 SCANNER := hatch_build.py scripts/compile_scanner.py $(wildcard src/rankgauge/core/compiled/*.[ch])
 
@@ -33,7 +35,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 # The tests start hundreds of processes: what they import is compiled once, whatever the environment says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test coverage test-fast test-lowest test-pythons test-env check docs docs-site picture bench test-deps test-libraries test-spark release-check clean
+.PHONY: demo test coverage test-fast test-lowest test-pythons test-env lock check docs docs-site picture bench test-deps test-libraries test-spark release-check clean
 
 demo: $(BASE)
 	@$(BIN)/rankgauge demo
@@ -133,9 +135,22 @@ $(BASE): pyproject.toml $(SCANNER) | $(VENV)
 	@touch $(BASE)
 	@echo "[3/3] rankgauge"
 
-$(TEST): pyproject.toml $(SCANNER) | $(VENV)
+# With LOCKED=1, as in CI, only files whose hashes are in $(LOCK); otherwise the newest versions.
+$(TEST): pyproject.toml $(SCANNER) $(if $(LOCKED),$(LOCK)) | $(VENV)
+ifdef LOCKED
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+else
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[test]'
+endif
 	@touch $(BASE) $(TEST)
+
+# With what builds the package: hatchling needs editables for `pip install -e`.
+lock: | $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], 'editables', sep='\n')" | \
+	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	  --extra test pyproject.toml - -o $(LOCK)
 
 clean:
 	rm -rf $(VENV) $(LOWEST) $(PYTHONS) $(LIBRARIES) $(SPARK) $(RELEASE) benchmarks/.venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -62,12 +62,10 @@ def cli_page() -> str:
         "failed, 2 bad input, 64 usage error, 70 a bug in rankgauge (with a traceback to report), 71 no memory left,"
     ]
     lines += [
-        "or a library that cannot be loaded, 129 and 143 ended by SIGHUP and SIGTERM, 130 interrupted, 141 the reader"
+        "a full disk, or a library that cannot be loaded, 129 and 143 ended by SIGHUP and SIGTERM, 130 interrupted,"
     ]
-    lines += [
-        "of a pipe is gone. `trec_eval` has its own (1, 2, 4, 7). `RANKGAUGE_DEBUG=1` shows the traceback of every"
-    ]
-    lines += ["error.", ""]
+    lines += ["141 the reader of a pipe is gone. `trec_eval` has its own (1, 2, 4, 7). `RANKGAUGE_DEBUG=1`"]
+    lines += ["shows the traceback of every error.", ""]
     lines += ["```text", help_of(cli, "rankgauge"), "```", ""]
     rare: dict[str, str] = {}
     for name, command in commands(cli.lazy):

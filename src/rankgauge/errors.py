@@ -6,13 +6,15 @@
     ├── UsageError              the call is wrong (exit 64); also a ValueError
     │   └── MeasureError        a measure's name or parameter is wrong
     ├── RetrieverError          a live retriever failed for too many queries (exit 1)
-    └── MissingExtraError       an optional library is not installed (exit 64); also an ImportError
+    ├── MissingExtraError       an optional library is not installed (exit 64); also an ImportError
+    └── StorageError            the system cannot store a file, for example on a full disk (exit 71)
 
 A message says where (``file:line``), what was found and what was expected; ``hint`` says what to do.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import warnings
@@ -100,6 +102,41 @@ class MissingExtraError(RankgaugeError, ImportError):
     """An optional library is needed but not installed."""
 
     exit_code = 64
+
+
+class StorageError(RankgaugeError):
+    """The system cannot store a file: the disk is full or fails, or a limit is reached."""
+
+    exit_code = 71
+
+
+AGAIN = "and run the command again"
+STORAGE_HINTS = {
+    errno.ENOSPC: f"free space on this disk, or name an output on another one, {AGAIN}",
+    errno.EDQUOT: f"free space of your quota, or name an output on another disk, {AGAIN}",
+    errno.EFBIG: f"raise the limit on the size of files (ulimit -f), {AGAIN}",
+    errno.EIO: f"check this disk, or name an output on another one, {AGAIN}",
+    errno.EMFILE: f"raise the limit on open files (ulimit -n), {AGAIN}",
+    errno.ENFILE: f"close other programs, {AGAIN}",
+}
+
+
+def write_error(path: str | Path, error: OSError, *, hint: str | None = None) -> RankgaugeError:
+    """The error for a file that cannot be written: what failed is the system, or the choice of the file."""
+    message = f"{location(path, None)}cannot write: {error.strerror or error}"
+    system_hint = STORAGE_HINTS.get(error.errno or 0)
+    return InputError(message, hint=hint) if system_hint is None else StorageError(message, hint=hint or system_hint)
+
+
+@contextmanager
+def write_errors(path: str | Path) -> Iterator[None]:
+    """Turn an error of the operating system into one that names the file, and says what to do."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise write_error(path, error) from None
 
 
 Severity = Literal["error", "warning", "note"]

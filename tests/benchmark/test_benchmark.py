@@ -457,11 +457,14 @@ def test_a_missing_and_a_foreign_file_are_found(made: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_another_version_and_another_compression_change_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rankgauge.benchmark.verify, "__version__", "99.0")
-    monkeypatch.setattr(rankgauge.render.text.benchmark, "__version__", "99.0")
-    monkeypatch.setattr(rankgauge.benchmark.verify, "as_html", lambda report: "compressed differently")
-    assert verify_benchmark(made).ok
+def test_another_version_verifies_json_and_says_which_texts_it_cannot(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (rankgauge.benchmark.verify, rankgauge.render.text.benchmark, rankgauge.render.html.page):
+        monkeypatch.setattr(module, "__version__", "99.0")
+    verification = verify_benchmark(made)
+    message = f"differs from what rankgauge 99.0 writes, and only rankgauge=={rankgauge.__version__} can verify it"
+    assert [str(change) for change in verification.changes] == [f"{PAGE}: {message}"]
 
 
 @pytest.mark.parametrize("key", ["data", "times", "files", "settings"])

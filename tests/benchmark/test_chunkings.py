@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge.benchmark.folder import read_report
+from rankgauge.benchmark.folder import digests, read_report
 from rankgauge.benchmark.plan import plan_of_config
 from rankgauge.benchmark.run import run_benchmark
 from rankgauge.benchmark.verify import verify_benchmark
@@ -16,7 +16,7 @@ from rankgauge.errors import InputError, UsageError
 from rankgauge.io import Chunking
 from rankgauge.labels.gold.evaluation import GoldInputs, evaluate_gold_runs
 from rankgauge.labels.gold.options import GoldOptions
-from rankgauge.report.manifest import load
+from rankgauge.report.manifest import load, to_bytes
 from tests.conftest import Outcome
 
 pytest.importorskip("bm25s")
@@ -90,6 +90,12 @@ def test_values_are_those_of_each_chunking_by_itself_and_the_folder_verifies(
     (out / "inputs/chunks-small.jsonl").write_text(chunks.replace("otters", "others", 1))
     changes = verify_benchmark(out).changes
     assert [change.file for change in changes] == ["inputs/chunks-small.jsonl"]
+    (out / "inputs/chunks-small.jsonl").write_text(chunks)
+    labels = (out / "inputs/labels-small.qrels").read_bytes()
+    (out / "inputs/labels-small.qrels").write_bytes(labels[:-2] + b"0\n")
+    (out / "ExperimentManifest.json").write_bytes(to_bytes({**manifest, "files": digests(out)}))
+    changes = verify_benchmark(out).changes
+    assert [change.file for change in changes] == ["inputs/labels-small.qrels"]
 
 
 def test_reports_show_the_chunking_of_each_system(folder: Path) -> None:

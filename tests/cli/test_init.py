@@ -264,7 +264,10 @@ def test_the_workflow_restores_the_history_and_only_a_push_saves_it(command: Com
     command("init", "--ci", "gitlab")
     steps = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"]["gate"]["steps"]
     restore, save = (step for step in steps if step.get("uses", "").startswith("actions/cache/"))
-    assert (restore["uses"], save["uses"]) == ("actions/cache/restore@v4", "actions/cache/save@v4")
+    assert [step["uses"].partition("@")[0] for step in (restore, save)] == [
+        "actions/cache/restore",
+        "actions/cache/save",
+    ]
     assert restore["with"]["path"] == save["with"]["path"] == ".rankgauge"
     assert restore["with"]["key"] == save["with"]["key"]
     assert restore["with"]["key"].startswith(restore["with"]["restore-keys"])

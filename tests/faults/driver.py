@@ -18,6 +18,7 @@ import argparse
 import gc
 import os
 import random
+import re
 import resource
 import shutil
 import sys
@@ -28,6 +29,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from rankgauge.cli.failures import EXIT_SYSTEM
 from tests.faults.injection import KILLED, Action, Fault, Moment, inject
 from tests.faults.scenarios import SCENARIOS, Content, Scenario, write_collection
 
@@ -35,7 +37,16 @@ EVENTS: tuple[tuple[Action, Moment], ...] = (
     ("kill", "before"), ("kill", "half"), ("kill", "after"), ("error", "before"), ("full", "half"),
 )  # fmt: skip
 SIZE_LIMITS = (0, 1, 100, 1000, 3000, 5000, 10_000, 20_000)
-LEFT_BY_A_KILL = (".tmp", ".old", ".journal", ".partial", "-journal", "-wal", "-shm")  # until they are swept
+LEFT_BY_A_KILL = (
+    ".tmp",
+    ".old",
+    ".rankgauge-replaced",
+    ".journal",
+    ".partial",
+    "-journal",
+    "-wal",
+    "-shm",
+)  # until they are swept
 LOADED_ONCE = (  # rather than in every process
     "rankgauge.retrieval.engines.lexical", "rankgauge.render.html.page", "rankgauge.render.text.scores", "scipy.stats",
     "rankgauge.cli.commands.benchmark_run", "rankgauge.cli.commands.runs_fetch", "rankgauge.cli.commands.gate",
@@ -44,6 +55,7 @@ LOADED_ONCE = (  # rather than in every process
     "rankgauge.cli.commands.judge", "rankgauge.cli.group", "rankgauge.cli.process", "rankgauge.config.reading",
     "rankgauge.rag.live",
 )  # fmt: skip
+MESSAGE = re.compile(r"^error: (?P<path>[^:\n]+): cannot write: [^\n]+\nhint: [^\n]+", re.MULTILINE)
 Trial = tuple[str, Callable[[], None]]
 
 
@@ -151,7 +163,8 @@ class Campaign:
         names = {path.name for path in folder.iterdir()}
         if not ended.was_killed:
             assert "Traceback" not in ended.errors, ended.errors
-            assert ended.code == 0 or "error: " in ended.errors, ended.errors
+            if ended.code:
+                self._check_message(ended)
             left = {name for name in names - self.inputs if name.startswith(".") and name.endswith(".tmp")}
             assert not left, f"left behind: {left}"
         for name in names - self.inputs - set(scenario.targets):
@@ -160,6 +173,14 @@ class Campaign:
         assert self._read(folder) == self.new, "the next run wrote something else"
         is_valid = in_child(folder, "new", lambda: None, lambda: 0 if scenario.is_valid() else 1)
         assert is_valid.code == 0, is_valid.errors
+
+    def _check_message(self, ended: Ended) -> None:
+        """A failure of the system names a file, and says what to do."""
+        found = MESSAGE.search(ended.errors)
+        assert found is not None, ended.errors
+        assert ended.code == EXIT_SYSTEM, f"exit code {ended.code}: {ended.errors}"
+        names = (*self.scenario.targets, "standard output", "temporary file", tempfile.gettempdir(), ".")
+        assert any(name in found["path"] for name in names), found["path"]
 
     def _check_content(self, folder: Path, ended: Ended) -> None:
         content = self._read(folder)

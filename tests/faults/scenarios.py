@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
+from rankgauge.benchmark.plan import SHIPPED
+from rankgauge.cli.commands.demo import BUNDLED_FILES
 from rankgauge.cli.main import run
 from rankgauge.errors import RankgaugeError
 from rankgauge.evaluation.cache import MetricsCache
@@ -60,6 +62,17 @@ def write_collection(folder: Path) -> None:
     for name, sign in (("old", 1), ("new", -1)):
         lines = (f"q{n} Q0 d{d} 1 {sign * d} {name}\n" for n in range(6) for d in range(9))
         (folder / f"{name}.trec").write_text("".join(lines))
+    for name, shift in (("old", 0), ("new", 1)):
+        gold = [{"query_id": f"q{n}", "gold": [{"text": f"word{n + shift} word{(n + shift) % 3}"}]} for n in range(3)]
+        (folder / f"gold-{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in gold))
+        (folder / f"texts-{name}.jsonl").write_text(
+            json.dumps({"_id": "d", "text": f"some words of {name}. more"}) + "\n"
+        )
+        (folder / f"double-{name}.trec").write_text((folder / f"{name}.trec").read_text() * 2)
+        judgments, one_more = (folder / "qrels.trec").read_text(), f"q0 0 d{8 - shift} 1\n"
+        (folder / f"more-{name}.qrels").write_text(judgments + one_more)
+        (folder / f"double-{name}.qrels").write_text(judgments * 2 + one_more)
+    (folder / "double.trec").write_text((folder / "old.trec").read_text().replace(" d1 ", " d9 "))
     (folder / "faults_search.py").write_text(SEARCH)
     (folder / "one.jsonl").write_text('{"query_id": "q0", "doc_id": "d0", "query": "word", "text": "word0"}\n')
     (folder / "rankgauge.yaml").write_text(CONFIG)
@@ -151,6 +164,82 @@ def write_workflow() -> int:
     return run(["init", "--ci", "gitlab", "--force"])
 
 
+def copied_collection(folder: Path) -> Content | None:
+    """The files of a copied collection, if all are there; each of them is complete."""
+    files = {name: folder / "copied" / name for name in BUNDLED_FILES}
+    found = {name: path.read_bytes() for name, path in files.items() if path.exists()}
+    assert all(content == (SHIPPED / name).read_bytes() for name, content in found.items())
+    return found if len(found) == len(files) else None
+
+
+def in_turn(*commands: Sequence[str]) -> int:
+    """Several commands, until one fails."""
+    return next((code for words in commands if (code := run(list(words)))), 0)
+
+
+HISTORY = ("--history", "history.db")
+OTHER_HISTORY = ("--history", "other.db")
+SAVE = ("--save", "--save-run", "--date", "2026-11-01")
+SAVE_OLD, SAVE_NEW = (("evaluate", "qrels.trec", f"{name}.trec", *SAVE, *HISTORY) for name in ("old", "new"))
+EXPORT = ("history", "export", "-o", "exported")
+
+
+def after_saving(*words: str, before: Sequence[Sequence[str]] = (SAVE_OLD,)) -> Callable[[], int]:
+    """A command on a history, in which other commands have saved something."""
+    return lambda: in_turn(*(before if version() == "old" else [words]))
+
+
+def history_content(folder: Path) -> Content | None:
+    """The systems in a history, with the size of what is stored, and their tags; an entry may be there twice."""
+    if not (folder / "history.db").exists():
+        return None
+    with closing(sqlite3.connect(folder / "history.db")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            return None
+        rows = connection.execute(
+            "SELECT system, group_concat(DISTINCT tag), length(scores), length(run) FROM entries "
+            "JOIN contents ON contents.entry = id LEFT JOIN tags ON tags.entry = id GROUP BY id ORDER BY id"
+        ).fetchall()
+    return {system: repr(row).encode() for system, *row in rows} or None
+
+
+def exported_tags(folder: Path) -> Content | None:
+    """The tags in an exported entry, of which every line is there."""
+    path = folder / "exported" / "2026-11-01.jsonl"
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    return {"tags": repr(lines[0]["entry"]["tags"]).encode(), "lines": str(len(lines)).encode()}
+
+
+def write_metrics() -> int:
+    """The newest values of a history."""
+    save = SAVE_NEW if version() == "new" else SAVE_OLD
+    return in_turn(save, ("history", "export", "--openmetrics", "-o", "metrics.prom", *HISTORY))
+
+
+def write_history_page() -> int:
+    """The page of one of two histories."""
+    save = ((*SAVE_OLD[:-1], "old.db"), (*SAVE_NEW[:-1], "new.db")) if version() == "old" else ()
+    return in_turn(*save, ("report", "html", "--history", f"{version()}.db", "-o", "page.html"))
+
+
+def repaired(*words: str) -> Callable[[], int]:
+    """A validation that found errors, which it repaired."""
+    call = cli(*words)
+    return lambda: 0 if (code := call()) == 1 else code
+
+
+def sampled_qrels() -> int:
+    """Judgments of a random sample as qrels."""
+    sample = ("--strategy", "uniform", "--budget", "12", "--corpus", "corpus.jsonl", "--queries", "queries.jsonl")
+    name = version()
+    return in_turn(
+        ("pool", f"{name}.trec", "--depth", "3", *sample, "-o", f"pool-{name}.jsonl"),
+        ("judge", f"pool-{name}.jsonl", "-o", f"judged-{name}.jsonl", "--judge", "faults_search:grade"),
+        ("labels", "qrels", f"judged-{name}.jsonl", "--pool", f"pool-{name}.jsonl", "-o", "sampled.qrels"),
+    )
+
+
 def stored_judgments(folder: Path) -> Content | None:
     """Who judged what, without the times; a line that has no end does not count."""
     path = folder / "judgments.jsonl"
@@ -218,5 +307,102 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "index": Scenario(("index", "run.trec"), fetch_with_index, read_index, may_be_absent=True),
     "workflow": Scenario((".gitlab-ci.yml",), write_workflow, whole_files(".gitlab-ci.yml")),
+    "copied collection": Scenario(("copied",), cli("demo", "--copy", "copied"), copied_collection, starts_empty=True),
+    "tune": Scenario(
+        ("tuned.trec",),
+        cli("tune", "qrels.trec", "old.trec", "VERSION.trec", "-m", "RR", "-o", "tuned.trec"),
+        whole_files("tuned.trec"),
+    ),
+    "labels qrels": Scenario(
+        ("sampled.qrels", "pool-new.jsonl", "judged-new.jsonl"), sampled_qrels, whole_files("sampled.qrels")
+    ),
+    "labels resolve": Scenario(
+        ("resolved.qrels",),
+        cli("labels", "resolve", "gold-VERSION.jsonl", "--chunks", "corpus.jsonl", "-o", "resolved.qrels"),
+        whole_files("resolved.qrels"),
+    ),
+    "labels stamp": Scenario(
+        ("stamped.jsonl",),
+        cli("labels", "stamp", "more-VERSION.qrels", "--corpus", "corpus.jsonl", "-o", "stamped.jsonl"),
+        whole_files("stamped.jsonl"),
+    ),
+    "chunk": Scenario(
+        ("chunks.jsonl",),
+        cli("chunk", "texts-VERSION.jsonl", "--size", "5", "-o", "chunks.jsonl"),
+        whole_files("chunks.jsonl"),
+    ),
+    "repaired run": Scenario(
+        ("fixed.trec",),
+        repaired("runs", "validate", "double-VERSION.trec", "--fix", "fixed.trec"),
+        whole_files("fixed.trec"),
+    ),
+    "repaired judgments": Scenario(
+        ("fixed.qrels",),
+        repaired("qrels", "validate", "double-VERSION.qrels", "--fix", "fixed.qrels"),
+        whole_files("fixed.qrels"),
+    ),
+    "page of a difference": Scenario(
+        ("page.html",), cli("diff", "VERSION.trec", "double.trec", "--html", "page.html"), whole_files("page.html")
+    ),
+    "page of a comparison": Scenario(
+        ("page.html",),
+        cli("compare", "qrels.trec", "VERSION.trec", "double.trec", "--html", "page.html"),
+        whole_files("page.html"),
+    ),
+    "page of a history": Scenario(("page.html",), write_history_page, whole_files("page.html")),
+    "metrics of a history": Scenario(("metrics.prom", "history.db"), write_metrics, whole_files("metrics.prom")),
+    "history": Scenario(("history.db",), after_saving(*SAVE_NEW), history_content),
+    "history tag": Scenario(
+        ("history.db",), after_saving("history", "tag", "latest", "good", *HISTORY), history_content
+    ),
+    "history prune": Scenario(
+        ("history.db",),
+        after_saving("history", "prune", "--keep", "0", "--system", "old", *HISTORY, before=(SAVE_OLD, SAVE_NEW)),
+        history_content,
+    ),
+    "history import": Scenario(
+        ("history.db",),
+        after_saving(
+            *("history", "import", "exported", *HISTORY),
+            before=(SAVE_OLD, (*SAVE_NEW[:-2], *OTHER_HISTORY), (*EXPORT, *OTHER_HISTORY)),
+        ),
+        history_content,
+    ),
+    "history export": Scenario(
+        ("exported", "history.db"),
+        after_saving(
+            *EXPORT,
+            *HISTORY,
+            before=(SAVE_OLD, (*EXPORT, *HISTORY), ("history", "tag", "latest", "good", *HISTORY)),
+        ),
+        exported_tags,
+    ),
 }
-ALL: Sequence[str] = tuple(SCENARIOS)
+# Which scenarios break the files of each command; every other command writes none.
+WRITERS: dict[str, tuple[str, ...]] = {
+    "demo": ("copied collection", "benchmark"),
+    "init": ("workflow",),
+    "evaluate": ("page", "live", "cached evaluation", "history"),
+    "compare": ("page of a comparison",),
+    "gate": ("baseline", "summary"),
+    "diff": ("page of a difference",),
+    "runs fetch": ("fetch", "fetch manifest", "index"),
+    "runs validate": ("repaired run",),
+    "benchmark run": ("benchmark",),
+    "fuse": ("fuse",),
+    "tune": ("tune",),
+    "pool": ("pool",),
+    "judge": ("judge",),
+    "labels qrels": ("labels qrels",),
+    "labels resolve": ("labels resolve",),
+    "labels stamp": ("labels stamp",),
+    "qrels validate": ("repaired judgments",),
+    "convert": ("convert", "convert to gzip"),
+    "chunk": ("chunk",),
+    "report html": ("page of a history",),
+    "history tag": ("history tag",),
+    "history export": ("history export", "metrics of a history"),
+    "history import": ("history import",),
+    "history prune": ("history prune",),
+    "history check": ("history tag",),  # one transaction, as there
+}

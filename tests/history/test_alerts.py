@@ -19,6 +19,7 @@ from rankgauge.history.alerts import ReportedRange, unreported
 from rankgauge.history.checks import alert_message
 from tests.history.conftest import DAY
 
+START = DAY - timedelta(days=60)
 Save = Callable[..., EntrySummary]
 QUERIES = [f"q{number:02}" for number in range(24)]
 LABELS = {query: {"a": 1} for query in QUERIES}
@@ -44,13 +45,13 @@ def save_days(save: Save) -> Callable[..., None]:
     def call(drops: list[float], first: int = 0, branch: str | None = "main") -> None:
         for day, drop in enumerate(drops, first):
             git = GitState(f"{day:040x}", branch, False)
-            save(LABELS, ranking(day, drop), date=DAY + timedelta(days=day), git=git, measures=["RR", "nDCG@10"])
+            save(LABELS, ranking(day, drop), date=START + timedelta(days=day), git=git, measures=["RR", "nDCG@10"])
 
     return call
 
 
 def since(day: int) -> str:
-    return (DAY + timedelta(days=day)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (START + timedelta(days=day)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def reported(history: History, filter: EntryFilter, measures: tuple[str, ...] = ()) -> list[str]:

@@ -13,6 +13,7 @@ from rankgauge.history import EntrySummary, History
 from tests.history.conftest import GROWN, LABELS, SECOND
 
 Save = Callable[..., EntrySummary]
+COST = dict.fromkeys(("calls", "p50", "p95", "p99", "max", "index_bytes", "index_seconds"), 0) | {"p50": 1e300}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -96,7 +97,7 @@ def test_tags_of_a_known_entry_are_added(history: History, save: Save, tmp_path:
 def test_an_entry_that_somebody_changed_is_refused(history: History, save: Save, tmp_path: Path) -> None:
     save()
     (path,) = history.export(tmp_path / "out")
-    path.write_bytes(path.read_bytes().replace(b'"values":[1.0,', b'"values":[0.5,'))
+    path.write_bytes(path.read_bytes().replace(b'"dirty":false', b'"dirty":true'))
     with pytest.raises(InputError, match="differs from the entry 2026-11-02-abc1234 of the history"):
         history.import_entries(tmp_path / "out")
 
@@ -126,10 +127,34 @@ def edited(path: Path, change: Callable[[dict[str, Any]], object], line: int = 0
         (0, lambda d: d["entry"].update(saved="now"), "expected a time as in .* at entry.saved"),
         (0, lambda d: d["entry"].update(tags=["two words"]), "cannot be a tag"),
         (0, lambda d: d["entry"]["conventions"].update(compat="x"), "compat: expected one of"),
-        (0, lambda d: d["entry"].update(has_run=True), "has_run says otherwise than the lines"),
+        (0, lambda d: d["entry"].update(saved="9999-99-99T00:00:00Z"), "expected a time as in .* at entry.saved"),
+        (0, lambda d: d["entry"].update(saved="2026-02-30T00:00:00Z"), "expected a time as in .* at entry.saved"),
+        (0, lambda d: d["entry"].update(saved="2026-11-02T10:11:12+"), "expected a time as in .* at entry.saved"),
+        (0, lambda d: d["entry"].update(saved="9999-11-02T10:11:12Z"), "was saved in the future, at 9999-11-02"),
+        (0, lambda d: d["entry"].update(saved="2026-11-01T10:11:12Z"), "is not that of its time and commit"),
+        (0, lambda d: d["entry"].update(name="2026-11-02"), "is not that of its time and commit"),
+        (0, lambda d: d["entry"].update(uid="g" * 32), "expected 32 hexadecimal digits at entry.uid"),
+        (0, lambda d: d["entry"].update(labels="A" * 64), "expected a SHA-256 at entry.labels"),
+        (0, lambda d: d["entry"].update(run_sha256="x"), "expected a SHA-256 at entry.run_sha256"),
+        (0, lambda d: d["entry"].update(system="x" * (2**20 + 1)), "expected a text of at most 1048576 characters"),
+        (0, lambda d: d["entry"]["git"].update(commit="HEAD"), "expected the hash of a commit at entry.git.commit"),
+        (0, lambda d: d["entry"].update(coverage=1.5), "expected a number from 0 to 1 at entry.coverage"),
+        (0, lambda d: d["entry"]["means"]["RR"].update(value=0.9), "its mean of RR is not that of its values"),
+        (0, lambda d: d["entry"]["means"]["RR"].update(n=7), "its mean of RR is not that of its values"),
+        (0, lambda d: d["entry"]["means"].pop("RR"), "its mean of RR is not that of its values"),
+        (0, lambda d: d["entry"]["means"].update(X=d["entry"]["means"]["RR"]), "it has a mean of X, but no values"),
+        (0, lambda d: d["entry"]["queries"].update(averaged=7), "its counts of queries are"),
+        (0, lambda d: d["entry"].update(cost=COST), "expected a number from 0 to 1e.12 at entry.cost.p50"),
+        (0, lambda d: d["entry"].update(other=1), r"jsonl:1: has a field, or a line, that no export has"),
+        (0, lambda d: d.update(notes=[["a"]]), "a note is not a code and a message"),
+        (0, lambda d: d["entry"].update(has_run=True), "has_run says otherwise than its content"),
         (0, lambda d: d.update(measures=["Nonsense"] * 3), "unknown measure"),
-        (1, lambda d: d.update(values=[1.0]), "reshape|inhomogeneous"),
-        (1, lambda d: d.update(values=["x", 1, 1]), "expected a number"),
+        (1, lambda d: d.update(values=[1.0]), r"jsonl:2: expected 3 values, found 1"),
+        (1, lambda d: d.update(values=["x", 1, 1]), r"jsonl:2: expected a number .* at values\[0\]"),
+        (1, lambda d: d.update(values=["inf", 1, 1]), r"jsonl:2: expected a number .* at values\[0\]"),
+        (1, lambda d: d.update(values=[0.25, 1, 1]), "its mean of nDCG@10 is not that of its values"),
+        (1, lambda d: d.update(columns={"a": [1]}), r"jsonl:2: expected a string or a number or true"),
+        (2, lambda d: d.update(columns={"a": 1}), r"jsonl:3: has other columns than the first query"),
         (1, lambda d: d.update(status=9), r"jsonl:2: expected a whole number from 0 to 3 at status"),
         (1, lambda d: d.update(query="q2"), "a query appears twice"),
         (1, lambda d: d.pop("averaged"), r"jsonl:2: expected a value at averaged, found nothing"),
@@ -161,6 +186,46 @@ def test_a_name_that_is_not_utf_8_is_refused(history: History, save: Save, tmp_p
         assert copy.count() == 0
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.update(docs=d["docs"][:-1]), r"the numbers of documents and scores differ"),
+        (lambda d: d["docs"].__setitem__(1, d["docs"][0]), "appears twice"),
+        (lambda d: d["scores"].__setitem__(0, 2.5), "its run has another hash"),
+        (lambda d: d["scores"].__setitem__(0, None), r"expected a string or a number at scores\[0\]"),
+        (lambda d: d["scores"].__setitem__(0, "NaN"), "expected a number, found 'NaN'"),
+        (lambda d: d.update(ranking="q2"), "another hash|a query twice"),
+    ],
+)
+def test_a_damaged_run_is_refused(history: History, save: Save, tmp_path: Path, change: Any, message: str) -> None:
+    save(keep=True)
+    (path,) = history.export(tmp_path / "out")
+    edited(path, change, 4)
+    with pytest.raises(InputError, match=message):
+        History.open("copy.db").import_entries(path)
+
+
+def test_two_files_of_one_entry_must_agree(history: History, save: Save, tmp_path: Path) -> None:
+    save()
+    (path,) = history.export(tmp_path / "out")
+    other = path.with_name("other.jsonl")
+    other.write_bytes(path.read_bytes().replace(b'"dirty":false', b'"dirty":true'))
+    with History.open("copy.db") as copy:
+        with pytest.raises(InputError, match="differs from another file of the entry 2026-11-02-abc1234"):
+            copy.import_entries(path, other)
+        assert copy.count() == 0
+
+
+def test_judgments_of_something_else_are_refused(history: History, save: Save, tmp_path: Path) -> None:
+    save()
+    save(GROWN, SECOND)
+    first, second = history.export(tmp_path / "out")
+    names = [tmp_path / "out/labels" / f"{history.entry(path.stem).summary.labels}.jsonl" for path in (first, second)]
+    names[0].write_bytes(names[1].read_bytes())
+    with pytest.raises(InputError, match="its judgments have another hash"):
+        History.open("copy.db").import_entries(first)
+
+
 def test_damaged_judgments_are_refused(history: History, save: Save, tmp_path: Path) -> None:
     save()
     history.export(tmp_path / "out")
@@ -181,5 +246,5 @@ def test_what_is_not_an_export_is_refused(history: History, tmp_path: Path) -> N
     with pytest.raises(InputError, match=r"x\.jsonl: expected a string at schema, found nothing"):
         history.import_entries(tmp_path / "x.jsonl")
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot create the folder"):
+    with pytest.raises(InputError, match="cannot write"):
         history.export(tmp_path / "file")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -212,11 +212,29 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
         ("UPDATE entries SET facts = '{}'", "an entry is damaged: expected a value at git, found nothing"),
         ("UPDATE entries SET facts = json_set(facts, '$.means', 5)", "expected an object at means"),
         ("UPDATE entries SET name = x'ff'", "an entry is damaged"),
-        ("DROP TABLE contents", "no such table: contents"),
+        ("UPDATE entries SET saved = '9999-99-99T00:00:00Z'", "an entry is damaged: expected a time as in"),
+        ("UPDATE entries SET saved = '9999-11-02T00:00:00Z'", "was saved in the future, at 9999-11-02"),
+        ("UPDATE entries SET saved = '2026-11-03T00:00:00Z'", "is not that of its time and commit"),
+        ("UPDATE entries SET uid = 'x'", "expected 32 hexadecimal digits at uid"),
+        ("UPDATE entries SET facts = json_set(facts, '$.means.RR.value', 0.9)", "its mean of RR is not that of its"),
+        ("UPDATE entries SET facts = replace(facts, '\"n\": 3', '\"n\": 2')", "its mean of nDCG@10 is not that of"),
+        (
+            'UPDATE entries SET facts = replace(facts, \'"low": 0.\', \'"low": 1e999, "x": 0.\')',
+            "expected a number from",
+        ),
+        ("UPDATE entries SET facts = replace(facts, '\"coverage\": null', '\"coverage\": NaN')", "is damaged: "),
+        ("UPDATE entries SET has_run = 0", "has_run says otherwise than its content"),
+        ("UPDATE tags SET tag = 'two words'", "cannot be a tag"),
+        ("CREATE TRIGGER t AFTER INSERT ON contents BEGIN DELETE FROM contents; END", "it has the trigger 't', which"),
+        ("CREATE VIEW v AS SELECT 1", "it has the view 'v', which rankgauge did not create"),
+        ("CREATE TABLE more (a)", "it has the table 'more', which rankgauge did not create"),
+        ("CREATE INDEX i ON entries (lower(name))", "it has the index 'i', which rankgauge did not create"),
+        ("ALTER TABLE tags ADD COLUMN a DEFAULT 1", "its table 'tags' is not the one that rankgauge creates"),
+        ("DROP TABLE contents", "it lacks the table 'contents'"),
     ],
 )
 def test_a_damaged_file_is_one_clear_error(history: History, save: Save, statement: str, message: str) -> None:
-    save(keep=True)
+    save(keep=True, tags=("good",))
     history.close()
     plain = sqlite3.connect(history.path)
     plain.execute(statement)
@@ -224,6 +242,42 @@ def test_a_damaged_file_is_one_clear_error(history: History, save: Save, stateme
     plain.close()
     with pytest.raises(InputError, match=message):
         history.entry("latest")
+
+
+def test_an_entry_from_the_future_is_neither_the_latest_nor_does_it_prune_others(
+    history: History, save: Save, command: Callable[..., Any]
+) -> None:
+    real = save(git=GitState()).name
+    save(git=GitState())
+    with history.database.transaction() as connection:
+        connection.execute("UPDATE entries SET saved = '9999-12-31T00:00:00Z', name = '9999-12-31' WHERE id = 2")
+    for words in (("list",), ("show", "latest"), ("prune", "--keep", 1), ("export", "--openmetrics")):
+        done = command("history", *words, "--history", history.path)
+        assert (done.code, "the entry 9999-12-31 was saved in the future" in done.err) == (2, True), words
+    assert command("history", "prune", "9999-12-31", "--history", history.path).code == 0
+    assert [entry.name for entry in history.entries()] == [real]
+
+
+def test_nothing_is_saved_in_the_future(history: History, save: Save) -> None:
+    save(date=datetime.now(UTC) + timedelta(hours=23))  # a clock that is ahead
+    with pytest.raises(UsageError, match="an entry cannot be saved in the future, found 9999-01-01T00:00:00Z"):
+        save(date=datetime(9999, 1, 1, tzinfo=UTC))
+    assert history.count() == 1
+
+
+@pytest.mark.parametrize("table", ["entries", "contents", "tags", "labels"])
+def test_what_is_written_is_read_back(history: History, save: Save, table: str) -> None:
+    save(tags=("good",))
+    other = sqlite3.connect(history.path)  # while the history is open, so that its tables are not looked at again
+    change = {"entries": "system = 'x'", "contents": "scores = x'00'", "tags": "tag = 'x'", "labels": "content = x'00'"}
+    other.execute(f"CREATE TRIGGER t AFTER INSERT ON {table} BEGIN UPDATE {table} SET {change[table]}; END")
+    other.close()
+    with pytest.raises(InputError, match="what was written is not what the file has now"):
+        save(GROWN, tags=("good",))
+    other = sqlite3.connect(history.path)
+    other.execute("DROP TRIGGER t")
+    other.close()
+    assert history.count() == 1
 
 
 def test_judgments_with_another_hash_are_damaged(history: History, save: Save) -> None:

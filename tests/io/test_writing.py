@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from rankgauge import InputError
+from rankgauge.errors import StorageError
 from rankgauge.io import conversion
-from rankgauge.io.writing import write_atomically
+from rankgauge.io.writing import write_atomically, write_together
 
 Command = Callable[..., Any]
 
@@ -55,7 +56,7 @@ def test_a_failure_leaves_the_old_file_and_no_trace(tmp_path: Path, failure: typ
 
 def test_a_full_disk_is_an_error_that_names_the_file(tmp_path: Path) -> None:
     with (
-        pytest.raises(InputError, match="out: cannot write: No space left on device"),
+        pytest.raises(StorageError, match="out: cannot write: No space left on device"),
         write_atomically(tmp_path / "out"),
     ):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -106,7 +107,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error_before_the_input_is_read
 def test_a_device_without_room_is_an_error(tmp_path: Path, command: Command) -> None:
     (tmp_path / "in").write_bytes(b"q Q0 a 1 1 x\n")
     outcome = command("convert", tmp_path / "in", "/dev/full", "--to", "csv")
-    assert outcome.code == 2
+    assert outcome.code == 71
     assert "/dev/full: cannot write: No space left on device" in outcome.err
 
 
@@ -165,3 +166,68 @@ def test_an_interrupt_in_mid_write_exits_130_without_a_trace(tmp_path: Path) -> 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (130, "")
     assert sorted(tmp_path.iterdir()) == [tmp_path / "in"]
+
+
+def full_disk_from(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Let the disk be full from the nth synced file on."""
+    real, calls = os.fsync, iter(range(1000))
+
+    def fsync(descriptor: int) -> None:
+        if next(calls) >= number:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+def test_of_several_files_all_are_written_or_none_and_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contents = {tmp_path / "a/b/one": b"1", tmp_path / "a/two": b"2", tmp_path / "three": b"3"}
+    write_together(contents)
+    assert {path: path.read_bytes() for path in contents} == contents
+    full_disk_from(monkeypatch, 1)
+    with pytest.raises(StorageError, match="two: cannot write: No space left on device\nhint: free space"):
+        write_together({tmp_path / "new/one": b"1", tmp_path / "new/two": b"2"})
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_copy_of_the_collection_that_failed_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    with monkeypatch.context() as patched:
+        full_disk_from(patched, 3)
+        done = command("demo", "--copy", tmp_path / "w")
+        assert (done.code, "cannot write: No space left on device" in done.err) == (71, True)
+        assert list(tmp_path.iterdir()) == []
+    assert command("demo", "--copy", tmp_path / "w").code == 0
+    (tmp_path / "w/corpus.jsonl").unlink()  # as if it had been killed
+    assert command("demo", "--copy", tmp_path / "w").code == 0
+    assert (tmp_path / "w/corpus.jsonl").exists()
+    (tmp_path / "w/qrels.trec").write_text("mine\n")
+    done = command("demo", "--copy", tmp_path / "w")
+    assert (done.code, "exists and is not empty" in done.err) == (2, True)
+    assert (tmp_path / "w/qrels.trec").read_text() == "mine\n"
+
+
+def test_a_benchmark_on_a_full_disk_names_the_file_and_blames_no_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "a"}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "a"}\n')
+    (tmp_path / "qrels.trec").write_text("q1 0 d1 1\n")
+    (tmp_path / "full_disk_search.py").write_text("def find(text, k):\n    return ['d1']\n")
+    (tmp_path / "b.yaml").write_text(
+        "collection: {corpus: corpus.jsonl, queries: queries.jsonl, qrels: qrels.trec}\n"
+        'retrievers: {one: {mode: "full_disk_search:find"}, two: {mode: "full_disk_search:find"}}\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    full_disk_from(monkeypatch, 4)  # after the copies of the inputs
+    done = command("benchmark", "run", "b.yaml", "-o", "out", "--latency", 0)
+    assert done.code == 71
+    error = [line for line in done.err.splitlines() if line.startswith("error: ")]
+    assert len(error) == 1
+    assert "/out.partial/runs/one.trec.journal: cannot write: No space left on device" in error[0]
+    assert "two" not in done.err
+    assert not (tmp_path / "out").exists()

@@ -35,12 +35,18 @@ def in_shell(folder: Path, line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["sh", "-c", line], cwd=folder, capture_output=True, text=True, check=False)
 
 
+FULL_OUTPUT = (
+    "error: standard output: cannot write: No space left on device\n"
+    "hint: free space on this disk, or name an output on another one, and run the command again\n"
+)
+
+
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        ("rankgauge evaluate qrels run >&-", 2, "error: cannot write: Bad file descriptor\n"),
-        ("rankgauge --help >&-", 2, "error: cannot write: Bad file descriptor\n"),
-        ("rankgauge --help >/dev/full", 2, "error: cannot write: No space left on device\n"),
+        ("rankgauge evaluate qrels run >&-", 2, "error: standard output: cannot write: Bad file descriptor\n"),
+        ("rankgauge --help >&-", 2, "error: standard output: cannot write: Bad file descriptor\n"),
+        ("rankgauge --help >/dev/full", 71, FULL_OUTPUT),
         ("rankgauge evaluate qrels run 2>&- | grep -c nDCG", 0, ""),
         ("rankgauge evaluate qrels missing 2>&-", 2, ""),
         ("rankgauge evaluate - run <&-", 2, "error: -: cannot read: Bad file descriptor\n"),

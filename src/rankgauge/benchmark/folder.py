@@ -15,7 +15,7 @@ import numpy as np
 from rankgauge.benchmark.gold import BenchmarkGold, stored_labels
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.errors import InputError, UsageError, shown, write_error, write_errors
 from rankgauge.io.byte_streams import LoadedFile, load_file, sha256_of_file
 from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.options import Reading
@@ -69,13 +69,12 @@ def claim(folder: Path) -> Iterator[Path]:
     _check_only(target, _benchmark_files(target))
     work = target.with_name(f"{target.name}.partial")
     _check_work_folder(work)
-    try:
+    with write_errors(work):
         work.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError.at(work, None, f"cannot write: {error.strerror}") from None
     with lock_folder(work):
         for name in SUBFOLDERS:
-            (work / name).mkdir(exist_ok=True)
+            with write_errors(work / name):
+                (work / name).mkdir(exist_ok=True)
         yield work
 
 
@@ -136,9 +135,7 @@ def install(work: Path, folder: Path) -> None:
         if old.exists():
             shutil.rmtree(old)
     except OSError as error:
-        raise InputError.at(
-            folder, None, f"cannot write: {error.strerror}", hint=f"the results are in {work.name}"
-        ) from None
+        raise write_error(folder, error, hint=f"the results are in {work.name}") from None
 
 
 def _restore_replaced(target: Path) -> None:
@@ -147,13 +144,11 @@ def _restore_replaced(target: Path) -> None:
     if old.is_symlink() or not (old / MANIFEST).is_file():
         return
     _check_only(old, _benchmark_files(old))
-    try:
+    with write_errors(old):
         if target.exists():
             shutil.rmtree(old)
         else:
             old.rename(target)
-    except OSError as error:
-        raise InputError.at(old, None, f"cannot write: {error.strerror}") from None
 
 
 def run_path(system: str) -> str:
@@ -255,7 +250,7 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
         validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), options)
         validations.append(replace(validation, file=path))
         runs[name] = run_from_rows(parsed.source_rows(), name=name).with_failed(sorted(failed))
-    settings = _settings(manifest)
+    settings = settings_of(manifest)
     if isinstance(labels, StoredJudgments):
         evaluation = evaluate_for_report(
             _judgments_of_queries(labels.qrels, queries),
@@ -279,7 +274,8 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
     )
 
 
-def _settings(manifest: Mapping[str, Any]) -> Settings:
+def settings_of(manifest: Mapping[str, Any]) -> Settings:
+    """The settings in a manifest; raises if they are not settings."""
     try:
         return Settings.from_dict(manifest["settings"])
     except TypeError as error:  # a name that is not a setting
@@ -320,7 +316,7 @@ def _snippets(file: LoadedFile) -> dict[str, str]:
 
 @registered_secrets_ignored()
 def rendered(report: Report) -> dict[str, bytes]:
-    """The content of the files that show results, by their path in the folder."""
+    """The content of the files that show results, by their path in the folder, without the page."""
     report_text, evaluations = json_texts(report)
     texts = {REPORT: report_text, COMPARISON: as_markdown(report)}
     texts |= {evaluation_path(system): text for system, text in evaluations.items()}

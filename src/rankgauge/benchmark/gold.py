@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import Queries
 from rankgauge.io.trec_writer import write_trec_rows
-from rankgauge.io.writing import write_atomically
 from rankgauge.labels.gold.evaluation import match_notes, with_query_ids
 from rankgauge.labels.gold.judgments import gold_judgments
 from rankgauge.labels.gold.labels import GoldLabels, GoldPassage
@@ -121,12 +121,14 @@ def resolved_path(chunking: str) -> str:
     return f"{INPUTS_FOLDER}/labels-{chunking}.qrels"
 
 
-def write_resolved(labels: GoldLabels, chunks: Mapping[str, Corpus], folder: Path, options: GoldOptions) -> None:
-    """Write what `rankgauge labels resolve` would for each chunking; raises if a chunking has no gold at all."""
+def resolved_labels(
+    labels: GoldLabels, chunks: Mapping[str, Corpus], options: GoldOptions
+) -> Iterator[tuple[str, bytes]]:
+    """What `rankgauge labels resolve` would write for each chunking, by its path; raises if one has no gold at all."""
     for name, corpus in chunks.items():
-        rows = resolve_labels(labels, corpus, options).subtopic_rows()
-        with write_atomically(folder / resolved_path(name)) as file:
-            write_trec_rows(rows, "qrels", file)
+        file = BytesIO()
+        write_trec_rows(resolve_labels(labels, corpus, options).subtopic_rows(), "qrels", file)
+        yield resolved_path(name), file.getvalue()
 
 
 def labels_with_texts(labels: GoldLabels) -> bytes:

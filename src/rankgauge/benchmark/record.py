@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from rankgauge.benchmark.chunkings import chunking_of, chunks_path
-from rankgauge.benchmark.folder import INPUTS_FOLDER, run_path
-from rankgauge.benchmark.gold import resolved_path
+from rankgauge.benchmark.folder import INPUTS_FOLDER, SNIPPETS, StoredInputs, run_path, settings_of
+from rankgauge.benchmark.gold import BenchmarkGold, resolved_path
 from rankgauge.benchmark.plan import BenchmarkPlan
+from rankgauge.config.settings import Settings
 from rankgauge.errors import RankgaugeError
 from rankgauge.io.byte_streams import LoadedFile
 from rankgauge.io.corpus.corpus import Corpus
@@ -64,6 +65,7 @@ class CorpusRecord:
     path: str
     sha256: str
     documents: int
+    snippets: LoadedFile  # the first words of documents near the top of a ranking
 
 
 def chunk_records(plan: BenchmarkPlan, chunks: Mapping[str, Corpus]) -> dict[str, dict[str, Any]]:
@@ -95,7 +97,6 @@ def manifest_of(
     baseline = planned if planned is not None and planned in results else next(iter(results))
     by = groupable_columns(queries) if plan.settings.by is None else plan.settings.by
     settings = replace(plan.settings, baseline=baseline, by=by)
-    statistics = settings.statistics
     return {
         "schema": manifests.MANIFEST_SCHEMA,
         "tag": plan.title,
@@ -108,12 +109,13 @@ def manifest_of(
                     "path": manifests.plain_path(corpus.path),
                     "sha256": corpus.sha256,
                     "documents": corpus.documents,
+                    "snippets": {"path": SNIPPETS, "sha256": corpus.snippets.sha256},
                 },
                 "qrels": _file(inputs.labels, plan.labels),
                 "topics": {**_file(inputs.queries, plan.queries), "queries": len(queries)},
                 **({"chunkings": dict(chunkings), "matching": _matching(plan.matching)} if chunkings else {}),
             },
-            "other": _models(results),
+            "other": _models(map(_parameters, results.values())),
         },
         "method": {
             "automatic": True,
@@ -124,19 +126,61 @@ def manifest_of(
                 for name, result in results.items()
             ],
         },
-        "research goal": {
-            "evaluation": {
-                "reported measures": [str(measure) for measure in settings.conventions.measures(settings.measures)],
-                "baseline": [baseline],
-                "significance test": [{"name": statistics.test, "correction method": statistics.correction}],
-            }
-        },
+        "research goal": _research_goal(settings),
         "settings": {**settings.to_dict(), "k": plan.k},
         "failed": {name: _reason(error, name == planned, baseline) for name, error in failed.items()},
         "implementation": {"executable": {"cmd": plan.command}, "source": {"lang": ["python"]}},
         "platform": {**manifests.machine(), "software": {"libraries": {"python": manifests.libraries()}}},
         "times": {"costs": {name: asdict(result.cost) for name, result in results.items()}},
     }
+
+
+def _research_goal(settings: Settings) -> dict[str, Any]:
+    statistics = settings.statistics
+    return {
+        "evaluation": {
+            "reported measures": [str(measure) for measure in settings.conventions.measures(settings.measures)],
+            "baseline": [settings.baseline],
+            "significance test": [{"name": statistics.test, "correction method": statistics.correction}],
+        }
+    }
+
+
+def recomputed_manifest(
+    manifest: Mapping[str, Any], inputs: StoredInputs, results: Mapping[str, int]
+) -> dict[str, Any]:
+    """A manifest in which all that follows from the files, or from other fields, is computed again.
+
+    ``results`` has the number of rows in the run of each system.
+    """
+    collection, systems = manifest["data"]["test collection"], manifest["method"]["retrieval"]
+    derived: dict[str, Any] = {"topics": {**collection["topics"], "queries": len(inputs.queries)}}
+    if isinstance(inputs.labels, BenchmarkGold):
+        chunks = inputs.labels.chunks
+        derived["chunkings"] = {
+            name: {**entry, "chunks": len(chunks[name].ids)} for name, entry in collection["chunkings"].items()
+        }
+    retrieval = [{**system, "run": {**system["run"], "results": results[system["name"]]}} for system in systems]
+    return {
+        **manifest,
+        "tag": collection["name"],
+        "data": {
+            **manifest["data"],
+            "test collection": {**collection, **derived},
+            "other": _models(system["params"] for system in systems),
+        },
+        "method": {**manifest["method"], "retrieval": retrieval},
+        "research goal": _research_goal(settings_of(manifest)),
+    }
+
+
+def recorded_files(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The hashes of stored inputs that the manifest has beside its list of all files."""
+    collection = manifest["data"]["test collection"]
+    records = [collection["qrels"], collection["topics"], *collection.get("chunkings", {}).values()]
+    records += [] if collection["source"] is None else [collection["source"]["snippets"]]
+    records += [system["run"] for system in manifest["method"]["retrieval"]]
+    return {record["path"]: record["sha256"] for record in records}
 
 
 def _matching(options: GoldOptions) -> dict[str, float]:
@@ -172,18 +216,23 @@ def _retrieval(name: str, run: LoadedFile, result: SystemResult) -> dict[str, An
     return {
         "name": name,
         "method": identity.get("mode", result.retriever.name),
-        "params": manifests.plain_values(dict(identity)),
+        "params": _parameters(result),
         "run": {"path": run_path(name), "sha256": run.sha256, "results": count},
         "indexes": [asdict(index) for index in result.indexes],
         "failed queries": {query: manifests.plain_text(reason) for query, reason in result.fetched.failures.items()},
     }
 
 
-def _models(results: Mapping[str, SystemResult]) -> list[dict[str, Any]]:
+def _parameters(result: SystemResult) -> dict[str, Any]:
+    parameters: dict[str, Any] = manifests.plain_values(dict(result.retriever.identity()))
+    return parameters
+
+
+def _models(parameters: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The embedders, each once, with their hashes."""
     models: dict[str, dict[str, Any]] = {}
-    for result in results.values():
-        for value in embedders_in(manifests.plain_values(dict(result.retriever.identity()))):
+    for identity in parameters:
+        for value in embedders_in(identity):
             if "embedder" in value:
                 models[json.dumps(value, sort_keys=True)] = {"name": value["embedder"], **value}
     return list(models.values())

@@ -34,9 +34,9 @@ from rankgauge.benchmark.gold import (
     BenchmarkGold,
     labels_with_texts,
     read_labels,
+    resolved_labels,
     resolved_path,
     stored_labels,
-    write_resolved,
 )
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import BenchmarkPlan
@@ -44,7 +44,7 @@ from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResu
 from rankgauge.benchmark.system import SystemRunner
 from rankgauge.core.formatting import plural
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
+from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError, StorageError
 from rankgauge.evaluation.groups import check_columns
 from rankgauge.io.byte_streams import LoadedFile, load_file
 from rankgauge.io.corpus.corpus import Corpus
@@ -96,7 +96,8 @@ def run_benchmark(
         inputs = BenchmarkInputs(plan, *copies, queries)
         chunks = _chunks(plan, documents, work)
         if labels is not None:
-            write_resolved(labels, chunks, work, plan.matching)
+            for name, content in resolved_labels(labels, chunks, plan.matching):
+                _write(work / name, content)
         with _index_folder(index) as indexes:
             runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart, chunks)
             results, failed = _run_systems(runner)
@@ -112,7 +113,7 @@ def run_benchmark(
         files = [inputs.labels, inputs.queries, *runs.values(), *snippets]
         of_chunkings = {path_of(name) for name in chunks for path_of in (chunks_path, resolved_path)}
         _remove_leftovers(work, list(results), {_name(work, file) for file in files} | of_chunkings)
-        corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count)
+        corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count, *snippets)
         manifest = manifest_of(inputs, corpus, runs, results, failed, chunk_records(plan, chunks))
         manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
         scored_on = judgments or _stored_gold(work, inputs, chunks, list(results))
@@ -145,6 +146,8 @@ def _run_systems(runner: SystemRunner) -> tuple[dict[str, SystemResult], dict[st
     for name, system in runner.plan.systems.items():
         try:
             results[name] = runner.run(name, system)
+        except StorageError:
+            raise  # the others could not be stored either
         except RankgaugeError as error:
             failed[name] = error
         except (Exception, SystemExit) as error:  # whatever an engine raises, the others go on
@@ -187,13 +190,16 @@ def write_reports(folder: Path, manifest: dict[str, Any], inputs: StoredInputs) 
     report = report_of_inputs(inputs, manifest)
     written = {**rendered(report), PAGE: as_html(report).encode("utf-8", "surrogateescape")}
     for name, data in written.items():
-        with write_atomically(folder / name) as file:
-            file.write(data)
+        _write(folder / name, data)
     in_memory = {**inputs.files, **{name: LoadedFile(str(folder / name), data) for name, data in written.items()}}
     manifest = {**manifest, "files": digests(folder, in_memory)}
-    with write_atomically(folder / MANIFEST) as file:
-        file.write(manifests.to_bytes(manifest))
+    _write(folder / MANIFEST, manifests.to_bytes(manifest))
     return report
+
+
+def _write(path: Path, content: bytes) -> None:
+    with write_atomically(path) as file:
+        file.write(content)
 
 
 @contextmanager
@@ -225,8 +231,7 @@ def _write_snippets(folder: Path, documents: Corpus | None, runs: list[Run]) -> 
     snippets, count = snippets_and_count(documents, runs)
     rows = (json.dumps({"_id": document, "text": text}, ensure_ascii=False) for document, text in snippets.items())
     data = "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
-    with write_atomically(folder / SNIPPETS) as file:
-        file.write(data)
+    _write(folder / SNIPPETS, data)
     return [LoadedFile(str(folder / SNIPPETS), data)], count
 
 

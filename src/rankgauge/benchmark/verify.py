@@ -1,24 +1,46 @@
-"""Verify the folder of a benchmark: recompute every number, and check every other byte by its digest."""
+"""Verify the folder of a benchmark: write every generated file again from its inputs, and compare."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from rankgauge._version import __version__
-from rankgauge.benchmark.folder import INPUTS_FOLDER, MANIFEST, PAGE, RUNS_FOLDER, digests, read_report, rendered
+from rankgauge.benchmark.folder import (
+    INPUTS_FOLDER,
+    MANIFEST,
+    PAGE,
+    REPORT,
+    RUNS_FOLDER,
+    digests,
+    read_inputs,
+    rendered,
+    report_of_inputs,
+)
+from rankgauge.benchmark.gold import BenchmarkGold, resolved_labels
 from rankgauge.benchmark.json_fields import MAX_VALUE_LENGTH, count_numbers, differing_fields, mismatch
-from rankgauge.benchmark.tolerance import same_but_for_rounding, within_tolerance
+from rankgauge.benchmark.record import recomputed_manifest, recorded_files
+from rankgauge.benchmark.tolerance import is_close, same_but_for_rounding, within_tolerance
 from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, location
 from rankgauge.io.records import parse_object
 from rankgauge.render.html import as_html
+from rankgauge.render.html.packing import LENGTH_BYTES, decompressed
+from rankgauge.render.html.page import page_contents, split_data
+from rankgauge.render.text.scores import dumped
 from rankgauge.report import manifest as manifests
+from rankgauge.report.report import Report
 from rankgauge.retrieval.store import content_sha256
+
+LAST_DIGITS = "a derived number, within the tolerance of 1e-9"
+ROUNDING = "the same derived number, rounded differently"
+COMPRESSION = "the same data, compressed differently"
+MAX_PAGE_DATA = 1 << 28  # bytes of a page's data, decompressed
 
 
 @dataclass(frozen=True)
@@ -41,7 +63,7 @@ class Verification(HtmlView):
     files: int
     recomputed: int  # numbers
     changes: tuple[FileChange, ...]
-    tolerated: int = 0  # numbers that differ by less than the tolerance
+    tolerated: tuple[FileChange, ...] = ()  # differences as between two versions of SciPy, in derived numbers only
 
     @property
     def ok(self) -> bool:
@@ -50,13 +72,12 @@ class Verification(HtmlView):
 
 
 def verify_benchmark(folder: str | Path, *, index: str | Path | None = None) -> Verification:
-    """Recompute every score, interval and p in the folder of a benchmark, and check the digests of the rest.
+    """Write every generated file in the folder of a benchmark again, and compare; check the digests of its inputs.
 
     Scores must be the same to the last digit. Statistics derived from them (p, ends of intervals, effect sizes, minimum
     detectable differences) may differ by a relative 1e-9, because SciPy's distributions differ between its versions;
-    if any does, rounded numbers in texts may differ by one unit of their last digit. The HTML page is checked by its
-    digest. ``index`` is the folder in which the benchmark kept its indexes: their content must have the hashes of the
-    manifest.
+    each such difference is listed in ``tolerated``. ``index`` is the folder in which the benchmark kept its indexes:
+    their content must have the hashes of the manifest.
     """
     root = Path(folder)
     if not (root / MANIFEST).is_file():
@@ -72,27 +93,29 @@ def verify_benchmark(folder: str | Path, *, index: str | Path | None = None) -> 
     if any(change.file.startswith((f"{RUNS_FOLDER}/", f"{INPUTS_FOLDER}/")) for change in changes):
         # Everything that is computed from a changed input would be reported as a change, too.
         return Verification(file_count, 0, tuple(changes))
-    report = read_report(root, manifest)
-    recomputed = rendered(report)
-    if any(change.file == PAGE for change in changes):  # to find the place; compression may differ between machines
-        recomputed[PAGE] = as_html(report).encode("utf-8", "surrogateescape")
-    same_version = f"rankgauge=={__version__}" in manifest["platform"]["software"]["libraries"]["python"]
-    differences, tolerated = _differences(root, recomputed, same_version)
+    generated = regenerate(root, manifest)
+    differences: list[FileChange] = []
+    tolerated: list[FileChange] = []
+    for name in generated.files:
+        if (root / name).is_file():
+            difference, accepted = generated.compare(name, (root / name).read_bytes())
+            differences += [] if difference is None else [difference]
+            tolerated += accepted
     # A field that differs says more than a digest.
     located = {change.file for change in differences}
     unlocated = [change for change in changes if change.file not in located]
-    numbers = sum(count_numbers(json.loads(data)) for name, data in recomputed.items() if name.endswith(".json"))
-    return Verification(file_count, numbers, (*differences, *unlocated), tolerated)
+    return Verification(file_count, generated.count_numbers(), (*differences, *unlocated), tuple(tolerated))
 
 
 def changed_files(root: Path, manifest: Mapping[str, Any]) -> list[FileChange]:
-    """The files whose digests are not those of the manifest."""
+    """The files whose digests are not those of the manifest; it has those of inputs twice."""
     current, stored = digests(root), manifest["files"]
     changes = [FileChange(name, None, "is missing") for name in stored if name not in current]
     changes += [FileChange(name, None, "is not part of the benchmark") for name in current if name not in stored]
+    expected = dict.fromkeys([*stored.items(), *recorded_files(manifest).items()])
     changes += [
         FileChange(name, None, f"has changed: its sha256 is {current[name][:16]}…, the manifest has {digest[:16]}…")
-        for name, digest in stored.items()
+        for name, digest in expected
         if name in current and current[name] != digest
     ]
     return changes
@@ -116,52 +139,134 @@ def changed_indexes(folder: Path, manifest: Mapping[str, Any]) -> list[FileChang
     return changes
 
 
-def _differences(root: Path, recomputed: Mapping[str, bytes], same_version: bool) -> tuple[list[FileChange], int]:
-    """The first difference of each file from its recomputed content; and how many numbers are within the tolerance.
+def regenerate(root: Path, manifest: Mapping[str, Any]) -> GeneratedFiles:
+    """Every generated file of a benchmark, from the inputs in its folder and the settings in its manifest."""
+    inputs = read_inputs(root, manifest)
+    report = report_of_inputs(inputs, manifest)
+    gold = inputs.labels if isinstance(inputs.labels, BenchmarkGold) else None
+    results = {name: 0 if run is None else len(run.docs) for name, run in zip(report.names, report.runs, strict=True)}
+    files = {
+        MANIFEST: manifests.to_bytes(recomputed_manifest(manifest, inputs, results)),
+        **rendered(report),
+        **({} if gold is None else dict(resolved_labels(gold.labels, gold.chunks, gold.options))),
+        PAGE: as_html(report).encode("utf-8", "surrogateescape"),
+    }
+    versions = manifest["platform"]["software"]["libraries"]["python"]
+    writer = next((name for name in versions if name.startswith("rankgauge==")), "another version of rankgauge")
+    stored_report = (root / REPORT).read_bytes() if (root / REPORT).is_file() else b""
+    return GeneratedFiles(report, files, stored_report, None if writer == f"rankgauge=={__version__}" else writer)
 
-    Another version of rankgauge may word texts differently.
-    """
-    changes: list[FileChange | None] = []
-    tolerated = 0
-    for name in sorted(recomputed, key=lambda name: not name.endswith(".json")):  # JSON first: texts show its numbers
-        path, content = root / name, recomputed[name]
-        if not path.is_file() or (stored := path.read_bytes()) == content:
-            continue
+
+@dataclass(frozen=True, eq=False)
+class GeneratedFiles:
+    """The generated files of a benchmark as they should be."""
+
+    report: Report
+    files: Mapping[str, bytes]  # by their path in the folder
+    stored_report: bytes  # the JSON report as it is in the folder
+    writer: str | None  # the version of rankgauge that wrote the folder, if it is another one
+
+    def compare(self, name: str, stored: bytes) -> tuple[FileChange | None, list[FileChange]]:
+        """The first difference of a stored file that counts, and those before it that are tolerated."""
+        tolerated: list[FileChange] = []
+        if stored == self.files[name]:
+            return None, tolerated
+        for change, is_tolerated in self._differences(name, stored):
+            if not is_tolerated:
+                return change, tolerated
+            tolerated.append(change)
+        return None, tolerated
+
+    def count_numbers(self) -> int:
+        """The number of values with decimals in JSON."""
+        names = [name for name in self.files if name.endswith(".json") and name != MANIFEST]
+        return sum(count_numbers(json.loads(self.files[name])) for name in names)
+
+    @cached_property
+    def derived(self) -> tuple[float, ...]:
+        """The derived statistics that differ within the tolerance: only these may be rounded differently in texts."""
+        try:
+            stored = parse_object(REPORT, self.stored_report)
+        except InputError:
+            return ()
+        fields = differing_fields(stored, json.loads(self.files[REPORT]))
+        return tuple(field.recomputed for field in fields if is_close(field))
+
+    @cached_property
+    def page_contents(self) -> frozenset[bytes]:
+        """The data of the page in every size: which one fits depends on the version of zlib."""
+        return frozenset(page_contents(self.report))
+
+    def _differences(self, name: str, stored: bytes) -> Iterator[tuple[FileChange, bool]]:
+        """The differences of a file, each with whether it is tolerated; nothing counts after the first that is not."""
+        recomputed = self.files[name]
         if name.endswith(".json"):
-            change, count = _json_change(name, stored, content, same_version)
-            changes.append(change)
-            tolerated += count
-        elif same_version:
-            changes.append(_text_change(name, stored, content, rounding=tolerated > 0))
-    return [change for change in changes if change is not None], tolerated
+            yield from self._json_differences(name, stored, recomputed)
+        elif self.writer is not None:
+            message = f"differs from what rankgauge {__version__} writes, and only {self.writer} can verify it"
+            yield FileChange(name, None, message), False
+        elif name == PAGE:
+            old, new = (split_data(_text(content)) for content in (stored, recomputed))
+            yield from _text_differences(name, _bytes(old[0]), _bytes(new[0]), self.derived)
+            if old[1] != new[1]:
+                yield self._data_difference(old[1], new[1])
+        else:
+            yield from _text_differences(name, stored, recomputed, self.derived)
+
+    def _json_differences(self, name: str, stored: bytes, recomputed: bytes) -> Iterator[tuple[FileChange, bool]]:
+        try:
+            old, new = parse_object(name, stored), parse_object(name, recomputed)
+        except InputError as error:
+            yield FileChange(name, None, error.message.removeprefix(location(name, None))), False
+            return
+        for field in differing_fields(old, new):
+            is_tolerated = within_tolerance(field, self.derived)
+            if is_tolerated:
+                yield FileChange(name, field.path, f"{field.message} ({LAST_DIGITS})"), True
+            elif self.writer is None or field.path != "rankgauge":
+                yield FileChange(name, field.path or None, field.message), False
+        yield from _text_differences(name, stored, _bytes(dumped(old)), ())  # the same values, written in another way
+
+    def _data_difference(self, stored: str, recomputed: str) -> tuple[FileChange, bool]:
+        """The difference of the data of a page, which are compressed."""
+        try:
+            old = decompressed(stored, MAX_PAGE_DATA)
+        except ValueError as error:
+            return FileChange(PAGE, "data", f"cannot be read: {error}"), False
+        new = decompressed(recomputed, MAX_PAGE_DATA)
+        if old == new or old in self.page_contents:
+            return FileChange(PAGE, "data", COMPRESSION), True
+        field = next(_payload_differences(old, new), None)
+        return FileChange(PAGE, "data", "a column of numbers or ids differs" if field is None else field), False
 
 
-def _json_change(name: str, stored: bytes, recomputed: bytes, same_version: bool) -> tuple[FileChange | None, int]:
-    """The first field that differs by more than the tolerance; and how many differ by less, up to there."""
-    try:
-        old, new = parse_object(name, stored), parse_object(name, recomputed)
-    except InputError as error:
-        return FileChange(name, None, error.message.removeprefix(location(name, None))), 0
-    if not same_version:
-        old["rankgauge"] = new["rankgauge"] = None
-    tolerated = 0
-    for field in differing_fields(old, new):
-        if not within_tolerance(field):
-            return FileChange(name, field.path or None, field.message), tolerated
-        tolerated += 1
-    return None, tolerated
-
-
-def _text_change(name: str, stored: bytes, recomputed: bytes, *, rounding: bool) -> FileChange | None:
-    """The first line that differs; with ``rounding`` numbers may differ by one unit of their last digit."""
+def _text_differences(
+    name: str, stored: bytes, recomputed: bytes, derived: Sequence[float]
+) -> Iterator[tuple[FileChange, bool]]:
+    """The lines that differ, up to the first that differs in more than the rounding of a derived number."""
     lines = zip_longest(stored.split(b"\n"), recomputed.split(b"\n"))
     for number, (old, new) in enumerate(lines, start=1):
-        if old != new and not (rounding and old and new and same_but_for_rounding(_text(old), _text(new))):
-            start = max(0, _common_prefix(old or b"", new or b"") - MAX_VALUE_LENGTH // 3)
-            part = slice(start, start + MAX_VALUE_LENGTH)
-            values = (None if line is None else line[part] for line in (old, new))
-            return FileChange(name, f"line {number}", mismatch(*values))
-    return None
+        if old == new:
+            continue
+        start = max(0, _common_prefix(old or b"", new or b"") - MAX_VALUE_LENGTH // 3)
+        part = slice(start, start + MAX_VALUE_LENGTH)
+        message = mismatch(*(None if line is None else line[part] for line in (old, new)))
+        is_rounding = old and new and same_but_for_rounding(_text(old), _text(new), derived)
+        yield (
+            FileChange(name, f"line {number}", f"{message} ({ROUNDING})" if is_rounding else message),
+            bool(is_rounding),
+        )
+
+
+def _payload_differences(stored: bytes, recomputed: bytes) -> Iterator[str]:
+    """The fields of the JSON text in a page's data that differ."""
+    texts = [data[LENGTH_BYTES:][: int.from_bytes(data[:LENGTH_BYTES], "little")] for data in (stored, recomputed)]
+    try:
+        old, new = (parse_object(PAGE, text) for text in texts)
+    except InputError as error:
+        yield error.message.removeprefix(location(PAGE, None))
+        return
+    yield from (f"{field.path}: {field.message}" for field in differing_fields(old, new))
 
 
 def _common_prefix(first: bytes, second: bytes) -> int:
@@ -170,5 +275,9 @@ def _common_prefix(first: bytes, second: bytes) -> int:
     return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
 
 
-def _text(line: bytes) -> str:
-    return line.decode("utf-8", "surrogateescape")
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -14,7 +14,7 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.cli.process import discard_stdout
-from rankgauge.errors import RankgaugeError, printable, shown
+from rankgauge.errors import RankgaugeError, printable, shown, write_error
 
 EXIT_BAD_INPUT, EXIT_USAGE, EXIT_BUG, EXIT_SYSTEM = 2, 64, 70, 71
 EXIT_INTERRUPTED, EXIT_BROKEN_PIPE = 130, 141
@@ -70,7 +70,7 @@ def _report(error: BaseException) -> int:
         case OSError():
             # Commands report errors of their own files, so this is standard output: a full disk, for example.
             discard_stdout()
-            return _print_error(f"cannot write: {error.strerror or error}", None, EXIT_BAD_INPUT)
+            return _report(write_error(error.filename or "standard output", error))
         case UnicodeEncodeError() if error.encoding == sys.getfilesystemencoding() != "utf-8":
             message = f"cannot use the name {shown(error.object)}: this locale has {error.encoding.upper()} file names"
             return _print_error(message, LOCALE_HINT, EXIT_SYSTEM)

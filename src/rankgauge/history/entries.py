@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.core.views import HtmlView
+from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS, Conventions
 from rankgauge.evaluation.scores import Scores
+from rankgauge.history.names import is_name_of
 from rankgauge.history.repository import GitState
+from rankgauge.history.times import latest_time
 
 if TYPE_CHECKING:
     from rankgauge.comparison.versions.crossing import ScoredVersion
@@ -123,25 +128,74 @@ class SavedEntry(HtmlView):
         return ScoredVersion(replace(self.scores, run=self.name), self.summary.labels, self.qrels, self.run)
 
 
+def check_times(summaries: Sequence[EntrySummary]) -> None:
+    """Raise if an entry is from the future: it would be the newest, and others would be pruned in its stead."""
+    latest = latest_time()
+    summary = max(summaries, key=lambda entry: entry.saved, default=None)
+    if summary is not None and summary.saved > latest:
+        raise InputError(
+            f"the entry {summary.name} was saved in the future, at {summary.saved}",
+            hint=f"set the clock of this machine, or delete the entry: rankgauge history prune {summary.name}",
+        )
+
+
+def check_consistency(entry: SavedEntry) -> None:
+    """Raise ``ValueError`` if the summary of an entry says otherwise than its values, its judgments or its run."""
+    summary, scores, run = entry.summary, entry.scores, entry.run
+    if not is_name_of(summary.name, summary.saved, summary.git.commit):
+        raise ValueError(f"its name {shown(summary.name)} is not that of its time and commit")
+    if scores.status.max(initial=0) > max(Status):
+        raise ValueError("the status of a query is unknown")
+    if np.isinf(scores.values).any():
+        raise ValueError("a value is infinite")
+    if summary.queries != _query_counts(scores):
+        raise ValueError(f"its counts of queries are {summary.queries}, those of its values {_query_counts(scores)}")
+    means = {name: (mean.value, mean.n) for name, mean in summary.means.items()}
+    for name, computed in _means(scores).items():
+        if means.pop(name, None) != computed:
+            raise ValueError(f"its mean of {name} is not that of its values, {computed[0]} over {computed[1]}")
+    if means:
+        raise ValueError(f"it has a mean of {next(iter(means))}, but no values")
+    if entry.qrels is not None and entry.qrels.sha256 != summary.labels:
+        raise ValueError("its judgments have another hash")
+    if entry.qrels is not None and tuple(entry.qrels.queries.to_text()) != scores.queries:
+        raise ValueError("its judgments have other queries than its values")
+    if run is not None and run.sha256 != summary.facts["run_sha256"]:
+        raise ValueError("its run has another hash")
+    if run is not None and (np.isnan(run.scores).any() or len(run.queries.distinct[1]) != len(run.queries)):
+        raise ValueError("its run has a query twice, or a score that is not a number")
+    if (run is not None) != summary.has_run:
+        raise ValueError("has_run says otherwise than its content")
+
+
+def _query_counts(scores: Scores) -> dict[str, int]:
+    status = scores.status
+    return {
+        "averaged": int(scores.averaged.sum()),
+        "missing": int((status == Status.MISSING).sum()),
+        "failed": int((status == Status.FAILED).sum()),
+        "without_relevant": int(scores.without_relevant.sum()),
+    }
+
+
+def _means(scores: Scores) -> dict[str, tuple[float | None, int]]:
+    """The value of each measure over all queries, by its name as it was asked for, and the queries behind it."""
+    names = zip(scores.requested or scores.measures, scores.measures, strict=True)
+    return {requested.name: scores.over_queries[measure.name] for requested, measure in names}
+
+
 def facts_of(scores: Scores, facts: EntryFacts, git: GitState, version: str) -> dict[str, Any]:
     """Everything in a summary that has no column of its own."""
     means = {}
-    for requested, measure in zip(scores.requested or scores.measures, scores.measures, strict=True):
-        value, n = scores.over_queries[measure.name]
-        interval = scores.interval(measure, confidence=CONFIDENCE)
-        means[requested.name] = asdict(SavedMean(value, n, interval.low, interval.high))
-    status = scores.status
+    for name, (value, n) in _means(scores).items():
+        interval = scores.interval(name, confidence=CONFIDENCE)
+        means[name] = asdict(SavedMean(value, n, interval.low, interval.high))
     return {
         "git": asdict(git),
         "run_sha256": scores.run_sha256,
         "command": facts.command,
         "verdict": facts.verdict,
-        "queries": {
-            "averaged": int(scores.averaged.sum()),
-            "missing": int((status == Status.MISSING).sum()),
-            "failed": int((status == Status.FAILED).sum()),
-            "without_relevant": int(scores.without_relevant.sum()),
-        },
+        "queries": _query_counts(scores),
         "conventions": {name: getattr(scores.conventions, name) for name in VALUE_CONVENTIONS},
         "means": means,
         "coverage": facts.coverage,

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, write_errors
 from rankgauge.history import packing
-from rankgauge.history.entries import SavedEntry
+from rankgauge.history.entries import SavedEntry, check_consistency
 from rankgauge.history.lines import ENTRY_SCHEMA, entry_lines, labels_lines
-from rankgauge.history.reading import ReadEntry, read_entry, read_labels
+from rankgauge.history.reading import read_entry, read_labels
 from rankgauge.history.rows import insert_entry, insert_labels
 from rankgauge.io.records import parse_record
 from rankgauge.io.writing import write_atomically
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LABELS_FOLDER = "labels"
 SUFFIX = ".jsonl"
+UNCHANGED_HINT = "an entry never changes: restore the file, or delete it"
 MAX_HEAD = 1 << 24  # bytes of the first line of a file
 
 
@@ -40,10 +41,8 @@ class ImportedEntries:
 def export_entries(history: History, folder: Path, names: Sequence[str] = ()) -> list[Path]:
     """Write entries; files that are there already with the same content stay untouched."""
     chosen = [history.summary(name).name for name in names] or [entry.name for entry in history.entries()]
-    try:
+    with write_errors(folder):
         (folder / LABELS_FOLDER).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError.at(folder, None, f"cannot create the folder: {error.strerror}") from None
     written: list[Path] = []
     exported: set[str] = set()
     homes = {uid: path for path in sorted(folder.glob(f"*{SUFFIX}")) if (uid := _uid_in(path)) is not None}
@@ -63,20 +62,21 @@ def export_entries(history: History, folder: Path, names: Sequence[str] = ()) ->
 
 def import_files(history: History, paths: Sequence[Path]) -> ImportedEntries:
     """Read every file before anything is written, and write all new entries in one transaction."""
-    entries, labels = [], dict[str, Qrels]()
+    entries, labels = dict[str, SavedEntry](), dict[str, Qrels]()
     for path in _files(paths):
         entry = read_entry(path)
         file = path.parent / LABELS_FOLDER / f"{entry.summary.labels}{SUFFIX}"
         if entry.summary.labels not in labels and file.exists():
             labels[entry.summary.labels] = read_labels(file)
-        entries.append((path, entry))
-    known = {row[0].decode() for row in history.database.query("SELECT uid FROM entries")}
-    for path, entry in entries:
-        if entry.summary.uid in known:
+        _check_judgments(path, file, entry, labels.get(entry.summary.labels))
+        other = entries.setdefault(entry.summary.uid, entry)
+        if entry_lines(other) != entry_lines(entry):
+            raise InputError.at(path, None, f"differs from another file of the entry {other.name}", hint=UNCHANGED_HINT)
+        if history.database.query("SELECT 1 FROM entries WHERE uid = ?", (entry.summary.uid,)):
             _check_unchanged(history, path, entry)
     added, present = [], []
     with history.database.transaction() as connection:
-        for _, entry in entries:
+        for entry in entries.values():
             summary = entry.summary
             row = connection.execute("SELECT id, name FROM entries WHERE uid = ?", (summary.uid,)).fetchone()
             if row is not None:
@@ -102,11 +102,19 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(files))
 
 
-def _check_unchanged(history: History, path: Path, entry: ReadEntry) -> None:
+def _check_judgments(path: Path, file: Path, entry: SavedEntry, qrels: Qrels | None) -> None:
+    """Raise if judgments are not those of an entry."""
+    try:
+        check_consistency(replace(entry, qrels=qrels))
+    except ValueError as error:
+        raise InputError.at(path, None, f"{error} ({file.name})", hint=UNCHANGED_HINT) from None
+
+
+def _check_unchanged(history: History, path: Path, entry: SavedEntry) -> None:
     """Raise if an entry differs from the one that the history has, in anything but its tags and its name."""
     name = history.database.query("SELECT name FROM entries WHERE uid = ?", (entry.summary.uid,))[0][0].decode()
     stored = history.entry(name)
-    imported = SavedEntry(replace(entry.summary, name=name, tags=stored.summary.tags), entry.scores, None, entry.run)
+    imported = replace(entry, summary=replace(entry.summary, name=name, tags=stored.summary.tags))
     if not stored.summary.has_run:  # it may have been pruned
         imported = replace(imported, summary=replace(imported.summary, has_run=False), run=None)
     if not entry.summary.has_run:
@@ -116,7 +124,7 @@ def _check_unchanged(history: History, path: Path, entry: ReadEntry) -> None:
             path,
             None,
             f"differs from the entry {name} of the history, which is the same entry by its uid",
-            hint="an entry never changes: restore the file, or delete it",
+            hint=UNCHANGED_HINT,
         )
 
 

@@ -6,6 +6,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from rankgauge.errors import RankgaugeError
+from rankgauge.io.writing import write_together
+
 FOLDER, FILE = ".rankgauge", "history.db"
 VARIABLE = "RANKGAUGE_HISTORY"
 
@@ -29,6 +32,5 @@ def make_folder(path: Path) -> None:
     """Create the folder of a project's history, and keep git from tracking it; another folder must exist."""
     folder = path.parent
     if folder.name == FOLDER and not folder.exists():
-        with suppress(OSError):  # opening the file reports it
-            folder.mkdir(parents=True)
-            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+        with suppress(RankgaugeError):  # opening the file reports it
+            write_together({folder / ".gitignore": b"*\n"})

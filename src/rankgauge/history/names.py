@@ -20,6 +20,11 @@ def base_name(saved: str, commit: str | None) -> str:
     return day if commit is None else f"{day}-{commit[:COMMIT_CHARACTERS]}"
 
 
+def is_name_of(name: str, saved: str, commit: str | None) -> bool:
+    """Whether a name is that of an entry saved at this time and commit, with or without a number."""
+    return ENTRY_NAME.fullmatch(name) is not None and f"{name}-".startswith(f"{base_name(saved, commit)}-")
+
+
 def free_name(base: str, taken: Iterable[str]) -> str:
     """The name itself, or with the first number from 2 on that is free."""
     names = set(taken)

@@ -59,16 +59,16 @@ def prune_entries(history: History, rule: PruneRule, *, dry_run: bool = False) -
 def _chosen(history: History, rule: PruneRule) -> list[EntrySummary]:
     """The entries that a rule deletes."""
     if rule.names:
-        uids = {history.summary(name).uid for name in rule.names}
+        named = {entry.uid: entry for entry in map(history.summary, rule.names)}
+        chosen = sorted(named.values(), key=lambda entry: entry.saved)
     else:
         newer: dict[tuple[str, str, str | None], int] = {}
-        uids = set()
+        chosen = []
         for entry in reversed(history.entries(rule.filter)):
             series = (entry.system, entry.collection, entry.git.branch)
             newer[series] = newer.get(series, 0) + 1
             is_beyond = rule.keep is None or newer[series] > rule.keep
             is_old = rule.before is None or entry.saved < rule.before
             if is_beyond and is_old and (rule.tagged or not entry.tags):
-                uids.add(entry.uid)
-    entries = history.entries()
-    return [entry for entry in entries if entry.uid in uids and (entry.has_run or not rule.runs_only)]
+                chosen.insert(0, entry)
+    return [entry for entry in chosen if entry.has_run or not rule.runs_only]

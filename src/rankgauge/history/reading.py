@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
@@ -15,8 +16,8 @@ from rankgauge.core.tables import frozen, query_columns
 from rankgauge.errors import InputError, MeasureError, Note, UsageError
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.scores import Scores
-from rankgauge.history.entries import EntrySummary
-from rankgauge.history.lines import ENTRY_SCHEMA, LABELS_SCHEMA, number_from_json
+from rankgauge.history.entries import EntrySummary, SavedEntry, check_consistency
+from rankgauge.history.lines import ENTRY_SCHEMA, LABELS_SCHEMA, entry_lines, number_from_json
 from rankgauge.history.names import checked_tag
 from rankgauge.history.shapes import (
     FACTS_SHAPE,
@@ -27,6 +28,7 @@ from rankgauge.history.shapes import (
     QUERY_SHAPE,
     RANKING_SHAPE,
 )
+from rankgauge.history.times import latest_time
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, read_bytes
 from rankgauge.io.records import JsonDocument, parse_object, parse_record
 from rankgauge.io.shapes import first_misfit
@@ -35,36 +37,43 @@ from rankgauge.measures.parse import parse_measure
 HINT = "export the history again with `rankgauge history export`"
 
 
-@dataclass(frozen=True, eq=False)
-class ReadEntry:
-    """An entry from a file; its judgments are in a file of their own."""
-
-    summary: EntrySummary
-    scores: Scores
-    run: Run | None
-
-
-def read_entry(path: Path) -> ReadEntry:
-    """The entry in a file."""
+def read_entry(path: Path) -> SavedEntry:
+    """The entry in a file, without its judgments, which are in a file of their own."""
     head, lines = _lines(path, ENTRY_SCHEMA, HEAD_SHAPE)
+    queries = [line for line in lines if "query" in line[1]]
+    rankings = [line for line in lines if "query" not in line[1]]
+    for number, line in queries:
+        _check(path, number, line, QUERY_SHAPE)
+        if len(line["values"]) != len(head["measures"]):
+            message = f"expected {plural(len(head['measures']), 'value')}, found {len(line['values'])}"
+            raise InputError.at(path, number, message, hint=HINT)
+        if line["columns"].keys() != queries[0][1]["columns"].keys():
+            raise InputError.at(path, number, "has other columns than the first query", hint=HINT)
+    for number, line in rankings:
+        _check(path, number, line, RANKING_SHAPE)
+        if len(line["docs"]) != len(line["scores"]):
+            raise InputError.at(path, number, "the numbers of documents and scores differ", hint=HINT)
     try:
         summary = _summary(head["entry"])
         stored = [summary.name, summary.uid, summary.saved, summary.labels, summary.git.branch or "", *summary.tags]
         if not "".join(stored).isascii() and any("\ud800" <= letter <= "\udfff" for text in stored for letter in text):
             raise ValueError("the first line has a name or a time that is not UTF-8")
-        queries = [line for line in lines if "query" in line[1]]
-        rankings = [line for line in lines if "query" not in line[1]]
-        for number, line in queries:
-            _check(path, number, line, QUERY_SHAPE)
-        for number, line in rankings:
-            _check(path, number, line, RANKING_SHAPE)
         scores = _scores(head, summary, [line for _, line in queries])
         run = None if head["run"] is None else _run(head["run"], [line for _, line in rankings])
-        if (run is not None) != summary.has_run:
-            raise ValueError("has_run says otherwise than the lines")
+        entry = SavedEntry(summary, scores, None, run)
+        check_consistency(entry)
     except (ValueError, TypeError, KeyError, UsageError) as error:
         raise _broken(path, error) from None
-    return ReadEntry(summary, scores, run)
+    _check_complete(path, [head, *(line for _, line in lines)], entry_lines(entry))
+    return entry
+
+
+def _check_complete(path: Path, lines: list[dict[str, Any]], exported: bytes) -> None:
+    """Raise if a file says anything that an export of what was read from it would not."""
+    written = [parse_record(str(path), None, line) for line in exported.splitlines()]
+    for number, (found, expected) in enumerate(zip_longest(lines, written), start=1):
+        if found != expected:
+            raise InputError.at(path, number, "has a field, or a line, that no export has", hint=HINT)
 
 
 def read_labels(path: Path) -> Qrels:
@@ -126,6 +135,8 @@ def _summary(data: dict[str, Any]) -> EntrySummary:
     facts = {key: data[key] for key in data if key in FACTS_SHAPE}
     Conventions(**facts["conventions"])  # raises if they are unknown
     own = {key: data[key] for key in OWN_KEYS}
+    if data["saved"] > latest_time():
+        raise ValueError(f"was saved in the future, at {data['saved']}: check the clocks of both machines")
     return EntrySummary(**{**own, "tags": tuple(map(checked_tag, data["tags"]))}, facts=facts)
 
 
@@ -138,6 +149,8 @@ def _scores(head: dict[str, Any], summary: EntrySummary, lines: list[dict[str, A
     ids = Ids.from_text(queries, "query id")
     if len(set(queries)) != len(queries) or len(measures) != len(requested):
         raise ValueError("a query appears twice, or the numbers of measures differ")
+    if any(len(note) != 2 for note in head["notes"]):
+        raise ValueError("a note is not a code and a message")
     values = [[number_from_json(value) for value in line["values"]] for line in lines]
     names = lines[0]["columns"] if lines else {}
     return Scores(
@@ -160,8 +173,6 @@ def _scores(head: dict[str, Any], summary: EntrySummary, lines: list[dict[str, A
 
 def _run(head: dict[str, Any], lines: list[dict[str, Any]]) -> Run:
     sizes = [len(line["docs"]) for line in lines]
-    if sizes != [len(line["scores"]) for line in lines]:
-        raise ValueError("the numbers of documents and scores differ")
     scores = np.array([number_from_json(score) for line in lines for score in line["scores"]], dtype=np.float64)
     if np.isnan(scores).any():
         raise ValueError("a score is missing")

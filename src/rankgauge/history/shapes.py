@@ -2,44 +2,57 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 from rankgauge.core.run import Status
 from rankgauge.history.names import ENTRY_NAME
-from rankgauge.io.shapes import AtMost, MapOf, Matching, Maybe
+from rankgauge.history.times import is_saved_time
+from rankgauge.io.shapes import AtMost, Between, MapOf, Matching, Maybe
+from rankgauge.report.manifest_shape import COST_SHAPE
 
 MAX_COUNT = 2**53
-SHA256 = Matching("a SHA-256", lambda text: len(text) == 64 and not set(text) - set("0123456789abcdef"))
-TIME = Matching("a time as in 2026-11-02T10:11:12Z", lambda text: len(text) == 20 and text.endswith("Z"))
-COST_SHAPE = {
-    "calls": AtMost(MAX_COUNT),
-    **dict.fromkeys(("p50", "p95", "p99", "index_seconds", "max"), Maybe(float)),
-    "index_bytes": Maybe(AtMost(MAX_COUNT)),
-}
+HEXADECIMAL = re.compile("[0-9a-f]+")
+MAX_CHARACTERS = 1 << 20  # of a name, a command or a note
+
+
+def _is_hexadecimal(text: str, *lengths: int) -> bool:
+    return len(text) in lengths and HEXADECIMAL.fullmatch(text) is not None
+
+
+TEXT = Matching(f"a text of at most {MAX_CHARACTERS} characters", lambda text: len(text) <= MAX_CHARACTERS)
+SHA256 = Matching("a SHA-256", lambda text: _is_hexadecimal(text, 64))
+COMMIT = Matching("the hash of a commit", lambda text: _is_hexadecimal(text, 40, 64))
+UID = Matching("32 hexadecimal digits", lambda text: _is_hexadecimal(text, 32))
+TIME = Matching("a time as in 2026-11-02T10:11:12Z", is_saved_time)
+FINITE = Between(-sys.float_info.max, sys.float_info.max)
+SHARE = Between(0, 1)
 FACTS_SHAPE = {
-    "git": {"commit": Maybe(str), "branch": Maybe(str), "dirty": Maybe(bool)},
-    "run_sha256": Maybe(str),
-    "command": Maybe(str),
-    "verdict": Maybe(str),
-    "queries": MapOf(AtMost(MAX_COUNT)),
+    "git": {"commit": Maybe(COMMIT), "branch": Maybe(TEXT), "dirty": Maybe(bool)},
+    "run_sha256": Maybe(SHA256),
+    "command": Maybe(TEXT),
+    "verdict": Maybe(TEXT),
+    "queries": dict.fromkeys(("averaged", "missing", "failed", "without_relevant"), AtMost(MAX_COUNT)),
     "conventions": {
         "compat": str,
         "query_set": str,
         "no_relevant": str,
-        "rel": float,
+        "rel": FINITE,
         "graded": bool,
         "split": Maybe(str),
     },
-    "means": MapOf({"value": Maybe(float), "n": AtMost(MAX_COUNT), "low": Maybe(float), "high": Maybe(float)}),
-    "coverage": Maybe(float),
+    "means": MapOf({"value": Maybe(FINITE), "n": AtMost(MAX_COUNT), "low": Maybe(FINITE), "high": Maybe(FINITE)}),
+    "coverage": Maybe(SHARE),
     "cost": Maybe(COST_SHAPE),
-    "rankgauge": str,
+    "rankgauge": TEXT,
 }
 SUMMARY_SHAPE = {
     "name": Matching("the name of an entry", lambda text: ENTRY_NAME.fullmatch(text) is not None),
-    "uid": Matching("32 hexadecimal digits", lambda text: len(text) == 32 and text.isalnum()),
+    "uid": UID,
     "saved": TIME,
     "tags": [str],
-    "system": str,
-    "collection": str,
+    "system": TEXT,
+    "collection": TEXT,
     "labels": SHA256,
     "has_run": bool,
     **FACTS_SHAPE,
@@ -48,8 +61,8 @@ HEAD_SHAPE = {
     "entry": SUMMARY_SHAPE,
     "measures": [str],
     "requested": [str],
-    "notes": [[str]],
-    "run": Maybe({"name": str, "sha256": Maybe(str)}),
+    "notes": [[TEXT]],
+    "run": Maybe({"name": TEXT, "sha256": Maybe(SHA256)}),
 }
 STATUS = AtMost(max(Status))
 QUERY_SHAPE = {
@@ -57,10 +70,10 @@ QUERY_SHAPE = {
     "status": STATUS,
     "averaged": bool,
     "without_relevant": bool,
-    "values": list,
-    "columns": dict,
+    "values": [Maybe(FINITE)],
+    "columns": MapOf(Maybe((str, float, bool))),
 }
-RANKING_SHAPE = {"ranking": str, "status": STATUS, "docs": [str], "scores": list}
-LABELS_SHAPE = {"name": str, "sha256": SHA256}
-JUDGMENTS_SHAPE = {"query": str, "docs": [str], "grades": [float]}
+RANKING_SHAPE = {"ranking": str, "status": STATUS, "docs": [str], "scores": [(str, float)]}
+LABELS_SHAPE = {"name": TEXT, "sha256": SHA256}
+JUDGMENTS_SHAPE = {"query": str, "docs": [str], "grades": [FINITE]}
 OWN_KEYS = ("name", "uid", "saved", "tags", "system", "collection", "labels", "has_run")

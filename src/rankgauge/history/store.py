@@ -20,15 +20,15 @@ from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history import packing
-from rankgauge.history.entries import EntryFacts, EntrySummary, SavedEntry, facts_of
+from rankgauge.history.entries import EntryFacts, EntrySummary, SavedEntry, check_consistency, check_times, facts_of
 from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
 from rankgauge.history.location import history_path, make_folder
 from rankgauge.history.names import LATEST, base_name, checked_tag
 from rankgauge.history.pruning import PruneRule, prune_entries
 from rankgauge.history.repository import GitState, git_state
-from rankgauge.history.rows import COLUMNS, check_facts, insert_entry, insert_labels, summary_of
+from rankgauge.history.rows import COLUMNS, check_summary, insert_entry, insert_labels, summary_of
 from rankgauge.history.tables import HISTORY_KIND
-from rankgauge.history.times import time_text
+from rankgauge.history.times import latest_time, time_text
 from rankgauge.io.databases import OwnedDatabase
 
 if TYPE_CHECKING:
@@ -85,6 +85,10 @@ class History(HtmlView):
         facts, git = facts or EntryFacts(), git or git_state()
         labels, content = _labels_of(scores, qrels)
         saved = time_text(datetime.now(UTC) if date is None else date)
+        if saved > latest_time():
+            raise UsageError(
+                f"an entry cannot be saved in the future, found {saved}", hint="check the date, or the clock"
+            )
         if run is not None:
             scores = replace(scores, run_sha256=run.sha256)
         summary = EntrySummary(
@@ -114,7 +118,9 @@ class History(HtmlView):
         limit = "" if last is None else f" LIMIT {int(last)}"
         statement = f"SELECT {COLUMNS} FROM entries {where} {NEWEST_FIRST}{limit}"
         rows = self.database.query(statement, values)
-        return ResultList(reversed(self._summaries(rows, whole=whole)))
+        summaries = self._summaries(rows, whole=whole)
+        check_times(summaries)
+        return ResultList(reversed(summaries))
 
     def latest(self, filter: EntryFilter = ALL_ENTRIES) -> list[EntrySummary]:
         """The newest entry of each collection, system and branch, in the order of these."""
@@ -131,13 +137,17 @@ class History(HtmlView):
         select = f"SELECT {COLUMNS} FROM entries"
         newest = f"{NEWEST_FIRST} LIMIT 1"
         rows = self.database.query(f"{select} WHERE name = ?", (name,))
+        is_named = bool(rows)
         if not rows and name == LATEST:
             rows = self.database.query(f"{select} {newest}")
         if not rows:
             rows = self.database.query(f"{select} WHERE id IN (SELECT entry FROM tags WHERE tag = ?) {newest}", (name,))
         if not rows:
             raise self._unknown(name)
-        return self._summaries(rows, whole=True)[0]
+        (summary,) = self._summaries(rows, whole=True)
+        if not is_named:  # so that one can be looked at, and deleted, by its name
+            check_times([summary])
+        return summary
 
     def entry(self, name: str) -> SavedEntry:
         """An entry with the values of its queries, its judgments and its run, as far as they were kept."""
@@ -158,12 +168,12 @@ class History(HtmlView):
                 conventions=summary.conventions,
             )
             qrels = None if labels is None else packing.unpack_qrels(labels)
-            if qrels is not None and qrels.sha256 != summary.labels:
-                raise ValueError("its judgments have another hash")
             kept = None if run is None else packing.unpack_run(run)
+            entry = SavedEntry(summary, loaded, qrels, kept)
+            check_consistency(entry)
         except DAMAGED_VALUES as error:
             raise self.database.broken(f"the entry {summary.name} is damaged: {error}") from error
-        return SavedEntry(summary, loaded, None if qrels is None else packing.qrels_with_columns(qrels, loaded), kept)
+        return replace(entry, qrels=None if qrels is None else packing.qrels_with_columns(qrels, loaded))
 
     def compare(
         self,
@@ -257,7 +267,7 @@ class History(HtmlView):
         try:
             summaries = [summary_of(row, tags.get(row[0], ())) for row in rows]
             for summary in summaries if whole else ():
-                check_facts(summary.facts)
+                check_summary(summary)
             return summaries
         except DAMAGED_VALUES as error:
             raise self.database.broken(f"an entry is damaged: {error}") from error

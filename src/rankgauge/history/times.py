@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from rankgauge.errors import UsageError, shown
 
+CLOCK_TOLERANCE = timedelta(days=1)  # by which the clock of another machine may be ahead
+SAVED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 SAVED_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 AGO = re.compile(r"(\d{1,6})([hdw])")
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -24,6 +26,19 @@ def parse_time(text: str) -> datetime:
         raise UsageError(
             f"expected a time, found {shown(text)}", hint="write 2026-11-02, 2026-11-02T10:11:12Z, or 7d for a week ago"
         ) from None
+
+
+def is_saved_time(text: str) -> bool:
+    """Whether a text is a time as entries have it, and there is such a time."""
+    try:
+        return SAVED.fullmatch(text) is not None and datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
+def latest_time() -> str:
+    """The latest time that an entry can have: now, and a day more for clocks that are ahead."""
+    return time_text(datetime.now(UTC) + CLOCK_TOLERANCE)
 
 
 def time_text(time: datetime) -> str:

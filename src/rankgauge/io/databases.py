@@ -6,17 +6,28 @@ says what to do. Writers wait for each other; each transaction is written comple
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from rankgauge.errors import InputError, other_version, printable
+from rankgauge.errors import (
+    InputError,
+    RankgaugeError,
+    other_version,
+    printable,
+    shown,
+    write_error,
+    write_errors,
+)
 
 LOCK_TIMEOUT = 60.0  # seconds for which another process may hold the file
+STORAGE_ERRORS = {"database or disk is full": errno.ENOSPC, "disk I/O error": errno.EIO}
 DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote a damaged schema
 
 
@@ -70,21 +81,21 @@ class OwnedDatabase:
             self._connection.close()
         self._connection = None
 
-    def broken(self, error: Exception | str) -> InputError:
+    def broken(self, error: Exception | str) -> RankgaugeError:
         """The error for a file that cannot be used."""
         self.close()
         name = printable(str(self.path), None)
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
             message = f"{name} is in use: another process has been writing for {LOCK_TIMEOUT:g} seconds"
             return InputError(message, hint="try again when it has finished")
+        if isinstance(error, sqlite3.OperationalError) and str(error) in STORAGE_ERRORS:
+            return write_error(self.path, OSError(STORAGE_ERRORS[str(error)], str(error)))
         return InputError(f"cannot use {name} as {self.kind.name}: {error}", hint=self.kind.hint)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None or self._process != os.getpid():
-            try:
+            with write_errors(self.path.parent):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InputError(f"cannot create {self.path.parent}: {error.strerror}") from error
             self._connection = sqlite3.connect(
                 self.path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
             )
@@ -105,11 +116,23 @@ class OwnedDatabase:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != self.kind.version:
             raise other_version(self.path, self.kind.name, version, self.kind.version, self.kind.other_version)
+        self._check_schema(connection)
         if self.kind.durable:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = FULL")
             with suppress(sqlite3.OperationalError):  # another process is opening it too, or the disk cannot
                 connection.execute("PRAGMA journal_mode = WAL")
+
+    def _check_schema(self, connection: sqlite3.Connection) -> None:
+        """Refuse a file with anything that we did not create: a trigger or a view would change what is stored."""
+        expected, found = _schema_of_tables(self.kind.tables), _schema(connection)
+        for name in sorted({*expected, *found}):
+            if name not in expected:
+                raise self.broken(f"it has the {found[name].kind} {shown(name)}, which rankgauge did not create")
+            if name not in found:
+                raise self.broken(f"it lacks the {expected[name].kind} {shown(name)}")
+            if found[name] != expected[name]:
+                raise self.broken(f"its {found[name].kind} {shown(name)} is not the one that rankgauge creates")
 
     def _create(self, connection: sqlite3.Connection) -> None:
         owner = self._owner(connection)
@@ -135,6 +158,30 @@ class OwnedDatabase:
         self.close()
 
 
+class _SchemaPart(NamedTuple):
+    """A table, an index, a trigger or a view, and the statement that creates it."""
+
+    kind: str
+    table: str
+    statement: str
+
+
+def _schema(connection: sqlite3.Connection) -> dict[str, _SchemaPart]:
+    """What a file contains, by name."""
+    rows = connection.execute("SELECT name, type, tbl_name, coalesce(sql, '') FROM sqlite_master").fetchall()
+    texts = ([str(value, "utf-8", "replace") for value in row] for row in rows)
+    return {name: _SchemaPart(kind, table, " ".join(statement.split())) for name, kind, table, statement in texts}
+
+
+@cache
+def _schema_of_tables(statements: tuple[str, ...]) -> dict[str, _SchemaPart]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.text_factory = bytes
+        for statement in statements:
+            connection.execute(statement)
+        return _schema(connection)
+
+
 @contextmanager
 def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
     """A transaction that locks at once: one that reads before it writes can be refused without waiting."""
@@ -143,6 +190,7 @@ def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        with suppress(sqlite3.Error):  # a connection that was closed, or will be, rolls back by itself
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
         raise

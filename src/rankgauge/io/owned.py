@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, write_error, write_errors
 
 TEMPORARY_SUFFIX = ".rankgauge.tmp"
 LOCK_FILE = ".rankgauge.lock"  # in a folder of ours
@@ -59,7 +59,8 @@ def temporary_folder(target: Path | None = None) -> Iterator[Path]:
     sweep(target.parent)
     for attempts_left in reversed(range(ATTEMPTS)):
         path = _temporary_name(target)
-        path.mkdir(mode=0o700 if is_private else 0o777)
+        with write_errors(path):
+            path.mkdir(mode=0o700 if is_private else 0o777)
         is_locked = False
         try:
             with lock_folder(path):
@@ -89,7 +90,8 @@ def nameless_file() -> IO[bytes]:
 def lock_folder(folder: Path) -> Iterator[None]:
     """Mark a folder as ours, and let no other process use it; the mark stays until ``LOCK_FILE`` is deleted."""
     with open_locked(folder / LOCK_FILE, LOCK_MAGIC, "a lock") as file:
-        os.write(file.fileno(), LOCK_MAGIC)  # unbuffered: what a full disk refuses is not written later
+        with write_errors(folder / LOCK_FILE):
+            os.write(file.fileno(), LOCK_MAGIC)  # unbuffered: what a full disk refuses is not written later
         yield
 
 
@@ -112,8 +114,10 @@ def open_locked(path: Path, magic: bytes, kind: str) -> IO[bytes]:
         try:
             file = _open(path, os.O_CREAT)
         except (OSError, ValueError) as error:
-            reason = "it is a symbolic link" if path.is_symlink() else getattr(error, "strerror", None) or error
-            raise InputError.at(path, None, f"cannot write: {reason}") from None
+            if path.is_symlink() or not isinstance(error, OSError):
+                reason = "it is a symbolic link" if path.is_symlink() else error
+                raise InputError.at(path, None, f"cannot write: {reason}") from None
+            raise write_error(path, error) from None
         try:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise InputError.at(path, None, "cannot write: it is not a regular file")

@@ -7,6 +7,7 @@ str, int, float, bool, dict, list   a value of this type; a whole number is a fl
 MapOf(shape), Maybe(shape)          an object with any keys; a value or null
 Matching("a path", accepts)         a string that a function accepts; ``MapOf(shape, keys=Matching(…))`` limits keys
 AtMost(1000)                        a whole number from 0 to a limit
+Between(-1, 1)                      a number within limits
 """
 
 from __future__ import annotations
@@ -60,6 +61,14 @@ class AtMost:
 
 
 @dataclass(frozen=True)
+class Between:
+    """A number within limits."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Misfit:
     """Where a value differs from its shape, what was expected there, and what was found."""
 
@@ -89,6 +98,9 @@ def _misfits(value: Any, shape: Shape, path: str) -> Iterator[Misfit]:
     elif isinstance(shape, AtMost):
         if not has_type(value, int) or not 0 <= value <= shape.limit:
             yield Misfit(path, f"a whole number from 0 to {shape.limit}", described(value))
+    elif isinstance(shape, Between):
+        if not has_type(value, float) or not shape.low <= value <= shape.high:
+            yield Misfit(path, f"a number from {shape.low:g} to {shape.high:g}", described(value))
     elif isinstance(shape, list):
         yield from _misfits(value, list, path)
         for index, item in enumerate(value if isinstance(value, list) else ()):

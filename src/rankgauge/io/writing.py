@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, write_errors
 from rankgauge.io.byte_streams import check_path
 from rankgauge.io.owned import temporary_file
 
@@ -25,7 +25,7 @@ def write_atomically(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> 
     followed and kept; a pipe or a device is written to directly.
     """
     check_writable(path, inputs=inputs)
-    with errors_as_input_errors(path):
+    with write_errors(path):
         target, mode = Path(os.path.realpath(path)), _mode(Path(path))
         if mode is not None and not stat.S_ISREG(mode):
             with Path(path).open("wb") as device:
@@ -43,10 +43,34 @@ def write_atomically(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> 
         _sync_folder(target.parent)
 
 
+def write_together(contents: Mapping[Path, bytes]) -> None:
+    """Write several files and the folders they need; if one does not fit on the disk, none is there."""
+    created: list[Path] = []
+    try:
+        for path in contents:
+            missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
+            for folder in reversed(missing):
+                with write_errors(folder):
+                    folder.mkdir(exist_ok=True)
+                created.append(folder)
+        with ExitStack() as stack:
+            for path, content in contents.items():
+                file = stack.enter_context(write_atomically(path))
+                with write_errors(path):
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())  # of all, before the first one gets its name
+    except BaseException:
+        for folder in reversed(created):
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+
+
 def check_writable(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
     """Raise, before the work, if a file cannot be written: what ``write_atomically`` would raise after it."""
     check_not_an_input(path, inputs)
-    with errors_as_input_errors(path):
+    with write_errors(path):
         target, mode = Path(os.path.realpath(path)), _mode(Path(path))
         if mode is not None and stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder")
@@ -85,17 +109,6 @@ def check_not_an_input(path: str | Path, inputs: Iterable[str | Path]) -> None:
             is_same = is_same or Path(input_path).samefile(path)
         if is_same and str(input_path) != "-":
             raise InputError.at(path, None, f"would overwrite the input {input_path}", hint="choose another file")
-
-
-@contextmanager
-def errors_as_input_errors(path: str | Path) -> Iterator[None]:
-    """Turn an error of the operating system into one that names the file."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise InputError.at(path, None, f"cannot write: {error.strerror or error}") from None
 
 
 def _sync_folder(folder: Path) -> None:

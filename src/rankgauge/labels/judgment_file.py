@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, write_error
 from rankgauge.labels.reading import parse_judgments
 from rankgauge.labels.records import Judgment
 
@@ -77,4 +77,4 @@ def _locked(path: Path) -> Iterator[IO[bytes]]:
                 fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
             yield file
     except OSError as error:
-        raise InputError.at(path, None, f"cannot write: {error.strerror or error}") from None
+        raise write_error(path, error) from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath, PureWindowsPath
 
-from rankgauge.io.shapes import AtMost, MapOf, Matching, Maybe
+from rankgauge.io.shapes import AtMost, Between, MapOf, Matching, Maybe
 
 SYSTEM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]*")  # part of the names of its files
 MAX_RESAMPLES = 100_000_000
@@ -31,15 +31,16 @@ def is_inside(path: str) -> bool:
 
 INSIDE = Matching("a path inside the folder", is_inside)
 NAME = Matching("the name of a system", lambda text: SYSTEM_NAME.fullmatch(text) is not None)
-STORED_FILE = {"path": INSIDE}
-COST = {
-    "calls": AtMost(2**62),
-    "p50": Maybe(float),
-    "p95": Maybe(float),
-    "p99": Maybe(float),
-    "index_bytes": Maybe(AtMost(2**62)),
-    "index_seconds": Maybe(float),
-    "max": Maybe(float),
+STORED_FILE = {"path": INSIDE, "sha256": str}
+DURATION = Maybe(Between(0, 1e12))
+COST_SHAPE = {
+    "calls": AtMost(2**53),
+    "p50": DURATION,
+    "p95": DURATION,
+    "p99": DURATION,
+    "index_bytes": Maybe(AtMost(2**53)),
+    "index_seconds": DURATION,
+    "max": DURATION,
 }
 SETTINGS = {
     "measures": Maybe([str]),
@@ -77,10 +78,10 @@ MANIFEST_SHAPE = {
     "data": {
         "test collection": {
             "name": str,
-            "source": Maybe({"path": str, "sha256": str, "documents": AtMost(2**62)}),
+            "source": Maybe({"path": str, "sha256": str, "documents": AtMost(2**62), "snippets": STORED_FILE}),
             "qrels": STORED_FILE,
             "topics": STORED_FILE,
-            "chunkings?": MapOf({"description": str, "path": INSIDE, "chunks": AtMost(2**62)}, keys=NAME),
+            "chunkings?": MapOf({**STORED_FILE, "description": str, "chunks": AtMost(2**62)}, keys=NAME),
             "matching?": {"coverage": float, "tolerance": float},
         }
     },
@@ -88,6 +89,7 @@ MANIFEST_SHAPE = {
         "retrieval": [
             {
                 "name": NAME,
+                "params": dict,
                 "run": STORED_FILE,
                 "indexes": [{"path": INSIDE, "sha256": str}],
                 "failed queries": MapOf(str),
@@ -99,7 +101,7 @@ MANIFEST_SHAPE = {
     "failed": MapOf(str),
     "implementation": {"executable": {"cmd": Maybe(str)}},
     "platform": {"software": {"libraries": {"python": [str]}}},
-    "times": {"costs": MapOf(COST)},
+    "times": {"costs": MapOf(COST_SHAPE)},
     "files": MapOf(str, keys=INSIDE),
     "sha256": str,
 }

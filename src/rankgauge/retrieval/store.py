@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.ids import PADDING, Ids
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, write_errors
 from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.owned import LOCK_FILE, temporary_folder
 from rankgauge.io.records import parse_record
 from rankgauge.io.shapes import Matching
-from rankgauge.io.writing import errors_as_input_errors
 
 HEADER_FILE = "header.json"
 HASHED_ROWS = 65_536  # of an array at once
@@ -66,7 +65,7 @@ def save_arrays(folder: Path, header: Mapping[str, Any], arrays: Arrays) -> None
     target = Path(os.path.realpath(folder))
     if target.exists() and not _holds_only_an_index(target):
         raise InputError.at(folder, None, "exists and does not hold an index alone", hint="name a new folder")
-    with errors_as_input_errors(folder):
+    with write_errors(folder):
         target.parent.mkdir(parents=True, exist_ok=True)
         with temporary_folder(target) as temporary, temporary_folder(target) as replaced:
             for name, array in arrays.items():

@@ -17,7 +17,7 @@ from rankgauge.core.ids import Ids
 from rankgauge.render.html import as_html
 from rankgauge.render.html.packing import Packer, as_text
 from rankgauge.render.html.page_systems import page_systems_of
-from rankgauge.render.html.payload import PAYLOAD_SIZES, payload, scale_of
+from rankgauge.render.html.payload import PAYLOAD_SIZES, Payload, scale_of
 from rankgauge.render.html.rankings import top_rankings
 from rankgauge.render.html.text import plain
 from rankgauge.report.report import Report
@@ -87,7 +87,7 @@ def test_snippets_are_those_of_documents_that_moved() -> None:
 
 def packed(made: Report, limit: int) -> str:
     systems = page_systems_of(made)
-    return payload(made, systems, top_rankings(made, systems), limit)
+    return Payload(made, systems, top_rankings(made, systems)).text(limit)
 
 
 @pytest.mark.slow

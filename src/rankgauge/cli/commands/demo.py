@@ -10,7 +10,9 @@ import click
 
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, write_errors
+from rankgauge.io.owned import sweep
+from rankgauge.io.writing import write_together
 from rankgauge.render.text.grid import Lines
 
 BUNDLED_FILES = ("corpus.jsonl", "queries.jsonl", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", "README.md")
@@ -56,12 +58,13 @@ def copy_collection(folder: Path) -> None:
     """Copy the files of the collection into a new or empty folder."""
     from rankgauge.benchmark.plan import SHIPPED
 
-    if folder.exists() and any(folder.iterdir()):
-        raise InputError(f"{folder} exists and is not empty", hint="name a new folder")
-    for name in BUNDLED_FILES:
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((SHIPPED / name).read_bytes())
+    contents = {folder / name: (SHIPPED / name).read_bytes() for name in BUNDLED_FILES}
+    for part in (folder, folder / "runs"):
+        sweep(part)  # what a copy left that was killed
+    for path in sorted(folder.rglob("*")):
+        if not path.is_dir() and (path not in contents or path.is_symlink() or path.read_bytes() != contents[path]):
+            raise InputError(f"{folder} exists and is not empty", hint="name a new folder")
+    write_together(contents)
     print_message(f"wrote {len(BUNDLED_FILES)} files to {folder}")
     print_message(f"next: cd {shlex.quote(str(folder))} && rankgauge compare qrels.trec runs/*.trec")
 
@@ -85,7 +88,8 @@ def compare_bundled_runs(out: str) -> None:
     )
     print_message("note: the extra 'retrieval' is not installed: comparing the two bundled runs")
     path = Path(out) / "report.html"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    with write_errors(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
     write_page(report, path)
     ending = [
         Lines([f"{path}   ← open this"], "Wrote"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from rankgauge.cli.starting.install import default_install, given_install
 from rankgauge.cli.starting.plan import CONFIG_FILE, StartPlan, plan_for
 from rankgauge.cli.starting.templates import config_text, workflow_text
 from rankgauge.errors import InputError, UsageError, printable
-from rankgauge.io.writing import write_atomically
+from rankgauge.io.writing import write_together
 
 WORKFLOW_FILES = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitlab-ci.yml"}
 
@@ -65,8 +66,7 @@ def command(ci: str | None, install: str | None, force: bool) -> None:
         raise InputError(f"{existing[0]} already exists", hint="use --force to overwrite it")
     found = "; ".join(content.sentences(here)) or "nothing to evaluate in this folder"
     print_message(f"found {printable(found, None)}")
-    for path, data in files.items():
-        write_file(path, data)
+    write_files(files)
     _print_next(plan, ci)
 
 
@@ -82,12 +82,11 @@ def configured_plan(plan: StartPlan) -> StartPlan:
     return replace(plan, qrels=config.collection.qrels, retriever=retriever, new_files={}, remark=None)
 
 
-def write_file(path: str, data: bytes) -> None:
-    """Write a file, completely or not at all."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with write_atomically(path) as file:
-        file.write(data)
-    print_message(f"wrote {path}")
+def write_files(files: Mapping[str, bytes]) -> None:
+    """Write all files, completely or not at all."""
+    write_together({Path(path): data for path, data in files.items()})
+    for path in files:
+        print_message(f"wrote {path}")
 
 
 def _workflow(ci: str, plan: StartPlan, requirement: str | None) -> str:

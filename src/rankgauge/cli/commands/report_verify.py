@@ -16,6 +16,7 @@ from rankgauge.errors import printable
 from rankgauge.io.text import json_text
 
 EXIT_CHANGED = 1
+MAX_LISTED = 20  # tolerated differences in a text
 
 
 @documented(
@@ -42,9 +43,10 @@ EXIT_CHANGED = 1
 def command(folder: str, format: str, index: str | None) -> int | None:
     """Recompute every number in the folder of a benchmark.
 
-    Scores, intervals and p are recomputed from the stored runs; every other byte is checked by its digest. Scores must
-    be the same to the last digit; intervals, p and other statistics may differ by a relative 1e-9, as SciPy's versions
-    do. This finds accidents, not forgery: whoever can change a file can change the manifest as well. Exit codes:
+    Every report, page and table is generated again from the stored runs, judgments and queries, and compared. Scores
+    must be the same to the last digit; intervals, p and other statistics may differ by a relative 1e-9, as SciPy's
+    versions do, and each such difference is listed. The result proves that the numbers follow from the files in the
+    folder, not who made them: whoever can run rankgauge can make a whole folder from other runs. Exit codes:
     0 unchanged, 1 changed, 2 not a benchmark.
     """
     start = time.monotonic()
@@ -54,15 +56,19 @@ def command(folder: str, format: str, index: str | None) -> int | None:
             "ok": verification.ok,
             "files": verification.files,
             "numbers": verification.recomputed,
-            "tolerated": verification.tolerated,
+            "tolerated": [asdict(difference) for difference in verification.tolerated],
             "changes": [asdict(change) for change in verification.changes],
         }
         write(json_text(data, indent=2) + "\n")
     elif verification.ok:
         seconds = time.monotonic() - start
         counts = f"{plural(verification.files, 'file')}, {plural(verification.recomputed, 'number')} recomputed"
-        tolerated = f", {verification.tolerated:,} of them within the tolerance" if verification.tolerated else ""
+        tolerated = f", {plural(len(verification.tolerated), 'difference')} tolerated" if verification.tolerated else ""
         write_lines(f"{printable(folder, None)}: ok, {counts}{tolerated}")
+        for difference in verification.tolerated[:MAX_LISTED]:
+            write_lines(f"  {printable(str(difference), None)}")
+        if len(verification.tolerated) > MAX_LISTED:
+            write_lines(f"  {len(verification.tolerated) - MAX_LISTED:,} more; --format json lists them all")
         print_message(f"in {seconds:.1f} s")
     else:
         for change in verification.changes:

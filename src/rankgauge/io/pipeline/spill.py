@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rankgauge.core.ids import PADDING, Ids, Ints, concatenate, hashes_of, order_by_group
 from rankgauge.core.tables import Floats
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, write_error
 from rankgauge.io.owned import nameless_file
 
 PARTITION_BITS = 7
@@ -103,7 +103,7 @@ class SpillFile:
             while view:
                 view = view[self._file.write(view) :]
         except OSError as error:
-            raise InputError(f"cannot write a temporary file: {error.strerror or error}", hint=HINT) from None
+            raise write_error("a temporary file", error, hint=HINT) from None
         self._end += len(data)
         return begin
 

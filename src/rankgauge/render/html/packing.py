@@ -77,15 +77,19 @@ class Packer:
 
     def compress(self, data: dict[str, Any]) -> str:
         """The length of the JSON text, that text and the columns: zlib, as characters."""
-        parts = self._contents(data)
+        parts = self._parts(data)
         checksum = zlib.adler32(b"".join(parts)).to_bytes(4, "big")
         return as_text(b"".join([ZLIB_HEADER, *map(_deflated, parts), LAST_BLOCK, checksum]))
 
     def estimated_size(self, data: dict[str, Any]) -> int:
         """About how many characters they will be; much faster."""
-        return sum(len(zlib.compress(part, FAST_LEVEL)) for part in self._contents(data)) * 16 // PAIR_BITS
+        return sum(len(zlib.compress(part, FAST_LEVEL)) for part in self._parts(data)) * 16 // PAIR_BITS
 
-    def _contents(self, data: dict[str, Any]) -> list[bytes]:
+    def content(self, data: dict[str, Any]) -> bytes:
+        """What is compressed: the same bytes with every version of zlib."""
+        return b"".join(self._parts(data))
+
+    def _parts(self, data: dict[str, Any]) -> list[bytes]:
         text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
         return [len(text).to_bytes(LENGTH_BYTES, "little") + text, *self.parts]
 
@@ -116,6 +120,31 @@ def as_text(content: bytes) -> str:
     numbers = np.append(padding, padded @ (1 << np.arange(PAIR_BITS)[::-1]))
     pairs = np.column_stack(np.divmod(numbers, ALPHABET)) + FIRST_CHARACTER
     return pairs.astype(np.uint8).tobytes().decode("ascii").translate(NO_MARKUP)
+
+
+def decompressed(text: str, max_bytes: int) -> bytes:
+    """What ``Packer.compress`` made into characters; raises ``ValueError`` if it is something else, or longer."""
+    stream = zlib.decompressobj()
+    try:
+        content = stream.decompress(_from_text(text), max_bytes)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if not stream.eof or stream.unused_data:
+        raise ValueError("it does not end where it should")
+    return content
+
+
+def _from_text(text: str) -> bytes:
+    """The bytes that ``as_text`` made into characters."""
+    if not text.isascii() or len(text) < 2 or len(text) % 2:
+        raise ValueError("other characters than those of packed data")
+    digits = np.frombuffer(text.replace("~", "<").encode("ascii"), dtype=np.uint8).astype(np.int64) - FIRST_CHARACTER
+    padding, *numbers = (digits.reshape(-1, 2) @ (ALPHABET, 1)).tolist()
+    bits = (np.array(numbers, dtype=np.int64)[:, None] >> np.arange(PAIR_BITS)[::-1]) & 1
+    content = np.packbits(bits.astype(np.uint8).ravel()[: PAIR_BITS * len(numbers) - padding]).tobytes()
+    if as_text(content) != text:
+        raise ValueError("other characters than those of packed data")
+    return content
 
 
 def _deflated(content: bytes) -> bytes:

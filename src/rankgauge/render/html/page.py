@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -30,7 +30,7 @@ from rankgauge.render.html.coverage import coverage_of
 from rankgauge.render.html.group_tables import group_tables
 from rankgauge.render.html.page_systems import PageSystems, page_systems_of
 from rankgauge.render.html.pair import system_pair
-from rankgauge.render.html.payload import payload
+from rankgauge.render.html.payload import Payload
 from rankgauge.render.html.ranking_table import ranking_table
 from rankgauge.render.html.rankings import top_rankings
 from rankgauge.render.html.result_table import results
@@ -56,6 +56,7 @@ MAX_NAMED_SYSTEMS = 12  # in the title
 PAGE_TIE_SAMPLES = 200  # random orders if no formula gives the expected value
 COMMENT = re.compile(r"//.*|/\*(?:(?!\*/).)*\*/")  # a line of its own
 DATA_PLACEHOLDER = "@@data@@"
+DATA_ELEMENT = '<script type="text/plain" id="data">'
 FILTERS = {
     "plain": plain,
     "plain_lines": plain_lines,
@@ -80,7 +81,16 @@ def page(report: Report) -> str:
         **page_parts(),
     )
     limit = MAX_PAGE_BYTES - len(frame.encode("utf-8"))
-    return with_data(frame, payload(report, page_systems, top_rankings(report, page_systems), limit))
+    return with_data(frame, _payload(report, page_systems).text(limit))
+
+
+def page_contents(report: Report) -> Iterator[bytes]:
+    """The data of a report's page before they are compressed, in every size that the page could have."""
+    return _payload(report, page_systems_of(report)).contents()
+
+
+def _payload(report: Report, page_systems: PageSystems) -> Payload:
+    return Payload(report, page_systems, top_rankings(report, page_systems))
 
 
 def page_parts(scripts: Sequence[str] = REPORT_SCRIPTS) -> dict[str, Any]:
@@ -94,6 +104,13 @@ def with_data(frame: str, data: str) -> str:
     """A page with its data in their place."""
     before, after = frame.rsplit(DATA_PLACEHOLDER, 1)
     return before + data + after
+
+
+def split_data(text: str) -> tuple[str, str]:
+    """A page without its data, and the data."""
+    before, mark, rest = text.rpartition(DATA_ELEMENT)
+    data, end, after = rest.partition("<")
+    return before + mark + end + after, data
 
 
 def template(name: str) -> jinja2.Template:

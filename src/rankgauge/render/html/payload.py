@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,31 +41,60 @@ PAYLOAD_SIZES = (
 )
 
 
-def payload(report: Report, page_systems: PageSystems, tops: Sequence[TopRanking | None], limit: int) -> str:
-    """The data for ``unpack.js``, in at most ``limit`` characters if possible."""
-    order = _by_difference(page_systems)
-    frame = _frame(report, page_systems)
-    axes = [axes_of(page_systems.scores, index).to_dict() for index in range(len(page_systems.scores[0].measures))]
-    sizes_of_scores: dict[int, int] = {}
-    for size in PAYLOAD_SIZES:
-        queries = order[: size.queries]
+class Payload:
+    """The data of one report, packed in one of several sizes."""
+
+    def __init__(self, report: Report, page_systems: PageSystems, tops: Sequence[TopRanking | None]) -> None:
+        self.report, self.page_systems, self.tops = report, page_systems, tops
+        self.order = _by_difference(page_systems)
+        self.frame = _frame(report, page_systems)
+        measures = range(len(page_systems.scores[0].measures))
+        self.axes = [axes_of(page_systems.scores, index).to_dict() for index in measures]
+
+    def text(self, limit: int) -> str:
+        """For ``unpack.js``, in at most ``limit`` characters if possible."""
+        sizes_of_scores: dict[int, int] = {}
+        for size in PAYLOAD_SIZES:
+            packer, scores = self._packed_scores(size)
+            if size.digits not in sizes_of_scores:
+                sizes_of_scores[size.digits] = packer.estimated_size(scores)
+            sample, every = Packer(), replace(size, snippets=0)
+            queries = self.order[: size.queries][::SAMPLING_STEP]
+            rankings = pack_rankings(sample, self.tops, _scales(scores), every, queries)
+            estimate = sizes_of_scores[size.digits] + SAMPLING_STEP * sample.estimated_size(rankings)
+            if size is not PAYLOAD_SIZES[-1] and estimate > limit * MAX_OVERESTIMATE:
+                continue
+            text = packer.compress({**scores, **self._packed_rankings(packer, _scales(scores), size)})
+            if len(text) <= limit:
+                break
+        return text
+
+    def contents(self) -> Iterator[bytes]:
+        """What is compressed, in every size: which of them fits depends on the version of zlib."""
+        for size in PAYLOAD_SIZES:
+            packer, scores = self._packed_scores(size)
+            yield packer.content({**scores, **self._packed_rankings(packer, _scales(scores), size)})
+
+    def _packed_scores(self, size: PayloadSize) -> tuple[Packer, dict[str, Any]]:
+        """A packer, and everything but the rankings."""
         packer = Packer()
-        scores = {**frame, "measures": _measures(packer, page_systems, axes, size.digits)}
-        scales = [measure["scale"] for measure in scores["measures"]]
-        if size.digits not in sizes_of_scores:
-            sizes_of_scores[size.digits] = packer.estimated_size(scores)
-        sample, every = Packer(), replace(size, snippets=0)
-        rankings = pack_rankings(sample, tops, scales, every, queries[::SAMPLING_STEP])
-        estimate = sizes_of_scores[size.digits] + SAMPLING_STEP * sample.estimated_size(rankings)
-        if size is not PAYLOAD_SIZES[-1] and estimate > limit * MAX_OVERESTIMATE:
-            continue
-        rankings = pack_rankings(
-            packer, tops, scales, size, queries, snippets=report.snippets, baseline=page_systems.baseline
+        return packer, {**self.frame, "measures": _measures(packer, self.page_systems, self.axes, size.digits)}
+
+    def _packed_rankings(self, packer: Packer, scales: list[int], size: PayloadSize) -> dict[str, Any]:
+        return pack_rankings(
+            packer,
+            self.tops,
+            scales,
+            size,
+            self.order[: size.queries],
+            snippets=self.report.snippets,
+            baseline=self.page_systems.baseline,
         )
-        packed = packer.compress({**scores, **rankings})
-        if len(packed) <= limit:
-            break
-    return packed
+
+
+def _scales(scores: dict[str, Any]) -> list[int]:
+    """The factor for each measure."""
+    return [measure["scale"] for measure in scores["measures"]]
 
 
 def _frame(report: Report, page_systems: PageSystems) -> dict[str, Any]:

@@ -69,12 +69,17 @@ class Verified(Protocol):
     def changes(self) -> Sequence[object]:
         """What is not as it was written."""
 
+    @property
+    def tolerated(self) -> Sequence[object]:
+        """What differs only as versions of SciPy do."""
+
 
 def verification_view(verified: Verified) -> list[ViewPart]:
     """Whether everything is as it was written, and what is not."""
     counts = f"{plural(verified.files, 'file')}, {plural(verified.recomputed, 'number')} recomputed"
     if not verified.changes:
-        return [Lead(f"ok: {counts}", "better")]
+        tolerated = [Remarks("Tolerated", [*map(str, verified.tolerated[:MAX_ROWS])])] if verified.tolerated else []
+        return [Lead(f"ok: {counts}", "better"), *tolerated]
     lead = Lead(f"{plural(len(verified.changes), 'change')} in {counts}", "worse")
     return [lead, Remarks("Changes", [*map(str, verified.changes[:MAX_ROWS])])]
 

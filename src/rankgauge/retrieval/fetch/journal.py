@@ -13,13 +13,14 @@ import math
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from rankgauge.core.run import Status
-from rankgauge.errors import InputError, other_version, printable, shown, warn_user
+from rankgauge.errors import InputError, other_version, printable, shown, warn_user, write_errors
 from rankgauge.io.owned import open_locked, remove_locked
 from rankgauge.io.records import parse_record
 from rankgauge.io.shapes import Matching
@@ -108,14 +109,15 @@ class Journal:
         try:
             size = 0 if restart else self._load(header_line.encode("ascii"), self._file.read())
             size = self._reusable(header, size)
-            self._file.truncate(size)
+            with write_errors(path):
+                self._file.truncate(size)
+                self._file.seek(size)
+                if not size:
+                    self._file.write(header_line.encode("ascii") + b"\n")
+                    self._flush(sync=True)
         except BaseException:
-            self._file.close()
+            self._close()
             raise
-        self._file.seek(size)
-        if not size:
-            self._file.write(header_line.encode("ascii") + b"\n")
-            self._flush(sync=True)
         self._last_sync = time.monotonic()
 
     def __enter__(self) -> Journal:
@@ -124,19 +126,27 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._flush(sync=False)
-        self._file.close()
+        try:
+            with write_errors(self.path):
+                self._flush(sync=False)
+        finally:
+            self._close()
 
     def add(self, answers: Iterable[FetchedAnswer]) -> None:
         """Append answers. The operating system has them when this returns, so a killed process loses none."""
         added = list(answers)
-        self._file.write(b"".join(answer.to_line() for answer in added))
-        self._flush(sync=time.monotonic() - self._last_sync > SYNC_INTERVAL)
+        with write_errors(self.path):
+            self._file.write(b"".join(answer.to_line() for answer in added))
+            self._flush(sync=time.monotonic() - self._last_sync > SYNC_INTERVAL)
         self.answers.update({answer.query: answer for answer in added})
 
     def remove(self) -> None:
         """Delete the journal: the fetch is complete."""
         remove_locked(self._file, self.path)
+
+    def _close(self) -> None:
+        with suppress(OSError):  # what could not be written has been reported
+            self._file.close()
 
     def _flush(self, *, sync: bool) -> None:
         self._file.flush()
