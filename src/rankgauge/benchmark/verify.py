@@ -15,6 +15,7 @@ from rankgauge.benchmark.json_fields import MAX_VALUE_LENGTH, count_numbers, dif
 from rankgauge.benchmark.tolerance import same_but_for_rounding, within_tolerance
 from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, location
+from rankgauge.io.byte_streams import load_file
 from rankgauge.io.records import parse_object
 from rankgauge.render.html import as_html
 from rankgauge.report import manifest as manifests
@@ -64,7 +65,7 @@ def verify_benchmark(folder: str | Path, *, index: str | Path | None = None) -> 
             str(root), None, f"found no {MANIFEST} in it", hint="name the folder that `rankgauge benchmark run` wrote"
         )
     manifest = manifests.load(root / MANIFEST)
-    if not manifests.is_intact(manifest) or (root / MANIFEST).read_bytes() != manifests.to_bytes(manifest):
+    if not manifests.is_intact(manifest) or load_file(root / MANIFEST).stored != manifests.to_bytes(manifest):
         change = FileChange(MANIFEST, "sha256", "the content has changed, so nothing else can be trusted")
         return Verification(1, 0, (change,))
     changes, file_count = changed_files(root, manifest), len(manifest["files"]) + 1
@@ -125,7 +126,7 @@ def _differences(root: Path, recomputed: Mapping[str, bytes], same_version: bool
     tolerated = 0
     for name in sorted(recomputed, key=lambda name: not name.endswith(".json")):  # JSON first: texts show its numbers
         path, content = root / name, recomputed[name]
-        if not path.is_file() or (stored := path.read_bytes()) == content:
+        if not path.is_file() or (stored := load_file(path).stored) == content:
             continue
         if name.endswith(".json"):
             change, count = _json_change(name, stored, content, same_version)

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from rankgauge.core.lazy import check_memory_for_algebra
+
 Commands = Mapping[str, str]  # command → its one-line help
 Tasks = Mapping[str, Commands]  # what a user wants to do → the commands for it
 
@@ -39,6 +41,7 @@ class LazyGroup(click.Group):
         """Import a command."""
         if cmd_name not in self.lazy:
             return None
+        check_memory_for_algebra()  # most commands need NumPy
         command: click.Command = import_module(f"rankgauge.cli.commands.{self.prefix}{cmd_name}").command
         for parameter in command.params:
             if isinstance(parameter.type, click.Path):

@@ -9,7 +9,7 @@ TYPE_CHECKING = False  # as in typing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-EXIT_INTERRUPTED = 130
+EXIT_INTERRUPTED, EXIT_SYSTEM = 130, 71
 
 
 def main() -> None:
@@ -45,7 +45,23 @@ def run(arguments: Sequence[str] | None = None) -> int:
             code = cli.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
+    except MemoryError as error:
+        return _report_lack_of_memory(error)
     except BaseException as error:
         from rankgauge.cli.failures import report_failure
 
         return report_failure(error)
+
+
+def _report_lack_of_memory(error: MemoryError) -> int:
+    """Free what the command held, which its frames still do, and report what is left of the error."""
+    import os
+
+    error.__traceback__ = error.__context__ = None
+    try:
+        from rankgauge.cli.failures import report_failure
+
+        return report_failure(error)
+    except (MemoryError, ImportError):
+        os.write(2, b"error: out of memory\n")
+        return EXIT_SYSTEM

@@ -13,7 +13,8 @@ from rankgauge.config.loading import MAX_FILE_BYTES, Loaded, load_yaml
 from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
 from rankgauge.core.secrets import register_references
-from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, nearest, printable, shown
+from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, nearest, shown
+from rankgauge.io.byte_streams import open_stored
 
 Model = TypeVar("Model", bound=BaseModel)
 SECTIONS_OF_BLOCK = {"measures", "statistics", "performance"}  # retrieval_metrics has the settings of these
@@ -48,11 +49,8 @@ def load_section(model: type[Model], data: Mapping[str, Any], source: str = "con
 
 
 def _load(path: str | Path) -> Loaded:
-    try:
-        with Path(path).open("rb") as file:
-            text = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{printable(str(path), None)}: cannot read: {error.strerror}") from error
+    with open_stored(path) as file:
+        text = file.read(MAX_FILE_BYTES + 1)
     register_references(text.decode("utf-8", "replace"))
     return load_yaml(text, str(path))
 

@@ -107,6 +107,8 @@ def frame_table(frame: Any, name: str) -> FrameTable:
         native: Any = narwhals.from_native(frame.collect() if _is_lazy(frame) else frame, eager_only=True)
     except TypeError:
         raise InputTypeError(f"expected a pandas, polars or pyarrow frame, found {type(frame).__name__}") from None
+    except MemoryError:
+        raise
     except Exception as error:
         raise InputError(f"{name}: {shown(str(error), 120)}") from None
     return FrameTable(native)
