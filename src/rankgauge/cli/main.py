@@ -45,23 +45,21 @@ def run(arguments: Sequence[str] | None = None) -> int:
             code = cli.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except MemoryError as error:
-        return _report_lack_of_memory(error)
     except BaseException as error:
-        from rankgauge.cli.failures import report_failure
-
-        return report_failure(error)
+        return _report(error)
 
 
-def _report_lack_of_memory(error: MemoryError) -> int:
-    """Free what the command held, which its frames still do, and report what is left of the error."""
+def _report(error: BaseException) -> int:
+    """Print what ended a command, even if too little memory or too few descriptors are left to import the printer."""
     import os
 
-    error.__traceback__ = error.__context__ = None
+    if isinstance(error, MemoryError):
+        error.__traceback__ = error.__context__ = None  # the frames of the command, which hold what it read
     try:
         from rankgauge.cli.failures import report_failure
 
         return report_failure(error)
-    except (MemoryError, ImportError):
-        os.write(2, b"error: out of memory\n")
+    except (MemoryError, OSError, ImportError) as reason:
+        text = "out of memory" if isinstance(error, MemoryError) else str(error) or type(reason).__name__
+        os.write(2, f"error: {text}\n".encode("utf-8", "backslashreplace"))
         return EXIT_SYSTEM

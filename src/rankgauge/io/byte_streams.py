@@ -300,7 +300,7 @@ def _decompressed(path: str, stream: io.BufferedReader[Any], first_bytes: bytes)
     if first_bytes.startswith(ZSTD):
         try:
             import zstandard
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError(
                 f"{path}: zstd needs the library zstandard", hint="pip install 'rankgauge[zstd]'"
             ) from None

@@ -27,7 +27,7 @@ def library(what: str) -> Any:
     """pyarrow, or an error that says how to get it."""
     try:
         import pyarrow
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(f"{what} needs the library pyarrow", hint="pip install 'rankgauge[arrow]'") from None
     return pyarrow
 

@@ -38,7 +38,7 @@ def queries(path: str) -> list[dict[str, Any]]:
 def _read_items(path: str, what: str) -> list[Any]:
     try:
         import ir_datasets
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             f"{path} needs the library ir_datasets", hint="pip install 'rankgauge[datasets]'"
         ) from None

@@ -97,7 +97,7 @@ def frame_table(frame: Any, name: str) -> FrameTable:
     """A frame of any library as a table; ``name`` is for messages."""
     try:
         import narwhals
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             "a data frame needs the library narwhals", hint="pip install 'rankgauge[frames]'"
         ) from None
