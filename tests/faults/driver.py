@@ -1,10 +1,11 @@
 """``python -m tests.faults.driver``: break every write path at every operation, and look at what is left.
 
-Each trial is a forked process on a fresh copy of a folder that holds the old content. It ends as an error or a kill at
-one operation (see ``injection``), or at a limit on the size of files, which also reaches writes of libraries. Then:
+Each trial is a forked process on a fresh copy of a folder that holds the old content. It ends as an error, a signal or
+a kill at one operation (see ``injection``), or at a limit on the size of files, which also reaches writes of libraries.
+Then:
 
 - each target has its old content or its complete new content;
-- after an error there is a message and an exit code, no traceback, and no temporary file;
+- after an error or a signal there is a message and an exit code, no traceback, and no temporary file;
 - after exit code 0 the content is the new one;
 - the same command, run again, succeeds and writes the new content.
 
@@ -33,7 +34,9 @@ from tests.faults.scenarios import SCENARIOS, Content, Scenario, write_collectio
 
 EVENTS: tuple[tuple[Action, Moment], ...] = (
     ("kill", "before"), ("kill", "half"), ("kill", "after"), ("error", "before"), ("full", "half"),
+    ("interrupt", "before"), ("interrupt", "after"),
 )  # fmt: skip
+INTERRUPTED = 130
 SIZE_LIMITS = (0, 1, 100, 1000, 3000, 5000, 10_000, 20_000)
 LEFT_BY_A_KILL = (".tmp", ".old", ".journal", ".partial", "-journal", "-wal", "-shm")  # until they are swept
 LOADED_ONCE = (  # rather than in every process
@@ -151,7 +154,8 @@ class Campaign:
         names = {path.name for path in folder.iterdir()}
         if not ended.was_killed:
             assert "Traceback" not in ended.errors, ended.errors
-            assert ended.code == 0 or "error: " in ended.errors, ended.errors
+            is_explained = "interrupted\n" in ended.errors if ended.code == INTERRUPTED else "error: " in ended.errors
+            assert ended.code == 0 or is_explained, ended.errors
             left = {name for name in names - self.inputs if name.startswith(".") and name.endswith(".tmp")}
             assert not left, f"left behind: {left}"
         for name in names - self.inputs - set(scenario.targets):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from rankgauge.cli.starting.install import default_install, given_install
 from rankgauge.cli.starting.plan import CONFIG_FILE, StartPlan, plan_for
 from rankgauge.cli.starting.templates import config_text, workflow_text
 from rankgauge.errors import InputError, UsageError, printable
-from rankgauge.io.writing import write_atomically
+from rankgauge.io.writing import errors_as_input_errors, write_atomically
 
 WORKFLOW_FILES = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitlab-ci.yml"}
 
@@ -65,8 +67,7 @@ def command(ci: str | None, install: str | None, force: bool) -> None:
         raise InputError(f"{existing[0]} already exists", hint="use --force to overwrite it")
     found = "; ".join(content.sentences(here)) or "nothing to evaluate in this folder"
     print_message(f"found {printable(found, None)}")
-    for path, data in files.items():
-        write_file(path, data)
+    write_files(files)
     _print_next(plan, ci)
 
 
@@ -82,12 +83,22 @@ def configured_plan(plan: StartPlan) -> StartPlan:
     return replace(plan, qrels=config.collection.qrels, retriever=retriever, new_files={}, remark=None)
 
 
-def write_file(path: str, data: bytes) -> None:
-    """Write a file, completely or not at all."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with write_atomically(path) as file:
-        file.write(data)
-    print_message(f"wrote {path}")
+def write_files(files: Mapping[str, bytes]) -> None:
+    """Write files; if that is interrupted or fails, delete those that are new, so that the command can be repeated."""
+    folders = {folder for path in files for folder in Path(path).parents}
+    new = [path for path in (*map(Path, files), *sorted(folders, reverse=True)) if not path.exists()]
+    try:
+        for path, data in files.items():
+            with errors_as_input_errors(path):
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+            with write_atomically(path) as file:
+                file.write(data)
+            print_message(f"wrote {path}")
+    except BaseException:
+        for created in new:
+            with suppress(OSError):
+                created.rmdir() if created.is_dir() else created.unlink()
+        raise
 
 
 def _workflow(ci: str, plan: StartPlan, requirement: str | None) -> str:
