@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from rankgauge.benchmark.folder import REPLACED_SUFFIX
 from tests.faults.injection import KILLED, Action, Fault, Moment, inject
 from tests.faults.scenarios import SCENARIOS, Content, Scenario, write_collection
 
@@ -38,7 +39,7 @@ EVENTS: tuple[tuple[Action, Moment], ...] = (
 )  # fmt: skip
 INTERRUPTED = 130
 SIZE_LIMITS = (0, 1, 100, 1000, 3000, 5000, 10_000, 20_000)
-LEFT_BY_A_KILL = (".tmp", ".old", ".journal", ".partial", "-journal", "-wal", "-shm")  # until they are swept
+LEFT_BY_A_KILL = (".tmp", REPLACED_SUFFIX, ".journal", ".partial", "-journal", "-wal", "-shm")  # until they are swept
 LOADED_ONCE = (  # rather than in every process
     "rankgauge.retrieval.engines.lexical", "rankgauge.render.html.page", "rankgauge.render.text.scores", "scipy.stats",
     "rankgauge.cli.commands.benchmark_run", "rankgauge.cli.commands.runs_fetch", "rankgauge.cli.commands.gate",
@@ -162,6 +163,10 @@ class Campaign:
             assert name.endswith(LEFT_BY_A_KILL), f"left behind: {name}"
         self._succeed(folder, "new")
         assert self._read(folder) == self.new, "the next run wrote something else"
+        left = {path.name for path in folder.iterdir()} - self.inputs - set(scenario.targets)
+        assert not [name for name in left if not name.endswith(("-wal", "-shm"))], (
+            f"not removed by the next run: {left}"
+        )
         is_valid = in_child(folder, "new", lambda: None, lambda: 0 if scenario.is_valid() else 1)
         assert is_valid.code == 0, is_valid.errors
 

@@ -106,7 +106,8 @@ class History(HtmlView):
 
     def _time_of_next_entry(self) -> str:
         """The time now; or that of the newest entry, if the clock was set back since: the order is that of saving."""
-        now, latest_allowed = (time_text(datetime.now(UTC) + ahead) for ahead in (timedelta(0), SET_BACK))
+        clock = datetime.now(UTC)
+        now, latest_allowed = time_text(clock), time_text(clock + SET_BACK)
         for name, saved in self.database.query(f"SELECT name, saved FROM entries {NEWEST_FIRST} LIMIT 1"):
             time = printable(saved, None)
             if now < time <= latest_allowed:
