@@ -164,9 +164,7 @@ class Campaign:
         self._succeed(folder, "new")
         assert self._read(folder) == self.new, "the next run wrote something else"
         left = {path.name for path in folder.iterdir()} - self.inputs - set(scenario.targets)
-        assert not [name for name in left if not name.endswith(("-wal", "-shm"))], (
-            f"not removed by the next run: {left}"
-        )
+        assert all(name.endswith(("-wal", "-shm")) for name in left), f"not removed by the next run: {left}"
         is_valid = in_child(folder, "new", lambda: None, lambda: 0 if scenario.is_valid() else 1)
         assert is_valid.code == 0, is_valid.errors
 
