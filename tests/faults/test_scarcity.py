@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,10 +120,10 @@ def test_with_too_little_memory_a_command_succeeds_or_ends_with_71(trials: Trial
 def test_with_too_little_memory_to_load_the_libraries_a_command_ends_with_71(folder: Path) -> None:
     """Not with 1, which would be a failed gate: NumPy's OpenBLAS would exit so, and SciPy's would hang."""
     for size in (48, 80, 112):
+        limit = partial(resource.setrlimit, resource.RLIMIT_AS, (size * MEBIBYTE, size * MEBIBYTE))
         done = subprocess.run(
             [sys.executable, "-m", "rankgauge", "gate", "qrels.trec", "old.trec", "--require", "AP>=0"],
-            cwd=folder, capture_output=True, text=True, check=False, timeout=60,
-            preexec_fn=lambda size=size: resource.setrlimit(resource.RLIMIT_AS, (size * MEBIBYTE,) * 2),
+            cwd=folder, capture_output=True, text=True, check=False, timeout=60, preexec_fn=limit,
         )  # fmt: skip
         assert (done.returncode, done.stdout) == (71, "")
         assert done.stderr.startswith("error: out of memory\n")
