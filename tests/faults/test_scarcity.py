@@ -10,6 +10,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from typing import Any
 import pytest
 
 from rankgauge import evaluate, evaluate_retriever
+from rankgauge.benchmark.folder import REPLACED_SUFFIX
 from rankgauge.cli import failures
 from rankgauge.cli.main import main
 from rankgauge.core import lazy
@@ -496,3 +498,39 @@ def test_the_entry_point_reports_a_signal_that_comes_before_the_command(monkeypa
     with pytest.raises(SystemExit) as caught:
         main()
     assert caught.value.code == 130
+
+
+KILL_AFTER = """
+import os, pathlib
+list_folder, unlink, count = pathlib.Path.iterdir, os.unlink, [{deleted}]
+
+def manifest_first(folder):
+    return iter(sorted(list_folder(folder), key=lambda path: "Manifest" not in path.name))
+
+def killed(path, **options):
+    if "replaced" in str(path) or options.get("dir_fd") is not None:
+        count[0] -= 1
+        if count[0] < 0:
+            os._exit(77)
+    unlink(path, **options)
+
+pathlib.Path.iterdir, os.unlink = manifest_first, killed
+"""
+
+
+@pytest.mark.slow
+def test_what_a_killed_benchmark_did_not_delete_is_deleted_by_the_next(trials: Trials) -> None:
+    """Whichever file the system lists first: without its manifest, nobody would know that the rest is a benchmark."""
+    words = ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out")
+    assert trials.run(*words).code == 0
+    target, left = trials.folder / "out", trials.folder / f".out{REPLACED_SUFFIX}"
+    for deleted in (1, 9):
+        ended = trials.run(*words, first=KILL_AFTER.format(deleted=deleted))
+        assert (ended.code, left.exists()) == (77, True), ended.errors
+        assert trials.run(*words).code == 0
+        assert not left.exists()
+        assert trials.run("report", "verify", "out").code == 0
+    shutil.rmtree(target)
+    left.mkdir()  # killed before its last operation
+    assert trials.run(*words).code == 0
+    assert not left.exists()
