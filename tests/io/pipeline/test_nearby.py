@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -87,7 +88,8 @@ def test_nothing_is_imported_for_it_if_ids_match(tmp_path: Path) -> None:
     (tmp_path / "r").write_text("1 Q0 a 1 1 x\n2 Q0 A 1 1 x\n")
     code = "import sys; from rankgauge.cli.main import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
     arguments = [sys.executable, "-c", code, "evaluate", str(tmp_path / "q"), str(tmp_path / "r")]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=True)
+    environment = dict(os.environ)  # without the COLUMNS that readline sets for processes, which wraps the output
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=True)
     loaded = set(done.stderr.splitlines()[-1].split())
     assert "rankgauge.io.pipeline.trec_scan" in loaded
     assert not loaded & {"rankgauge.io.pipeline.nearby", "rankgauge.core.near", "rankgauge.core.overlap", "unicodedata"}
