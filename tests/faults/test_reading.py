@@ -106,6 +106,27 @@ def test_memory_that_runs_out_is_not_reported_as_damage(monkeypatch: pytest.Monk
         content(gzip.compress(b"text"))
 
 
+@pytest.mark.parametrize("kind", [ImportError, ModuleNotFoundError])
+def test_a_library_is_missing_only_if_it_is_not_there(
+    kind: type[ImportError], tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that cannot be loaded, for lack of memory for example, is an error of the system."""
+    path = tmp_path / "qrels.zst"
+    path.write_bytes(COMPRESS["zstd"](b"1 0 a 1\n"))
+    real = builtins.__import__
+
+    def refuse(name: str, *arguments: Any, **named: Any) -> Any:
+        if name == "zstandard":
+            raise kind("cannot map segment")
+        return real(name, *arguments, **named)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    outcome = command("qrels", "validate", path)
+    is_missing = kind is ModuleNotFoundError
+    assert outcome.code == (64 if is_missing else 71)
+    assert ("zstd needs the library zstandard" if is_missing else "cannot load a library: cannot map") in outcome.err
+
+
 class Watched:
     """Opens one file in short reads, and calls a function with the position before each."""
 
