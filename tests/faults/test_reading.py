@@ -31,7 +31,7 @@ Command = Callable[..., Any]
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": lambda data: gzip.compress(data, mtime=0),
     "bzip2": bz2.compress,
-    "xz": lzma.compress,
+    "xz": lambda data: lzma.compress(data, preset=0),
     "zstd": zstandard.ZstdCompressor(write_checksum=True).compress,
     "zstd without a checksum": zstandard.ZstdCompressor(write_checksum=False).compress,
 }
