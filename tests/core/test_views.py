@@ -34,7 +34,7 @@ def test_the_error_names_the_missing_library(library: str, monkeypatch: pytest.M
 
     def refuse(name: str, *args: Any, **kwargs: Any) -> Any:
         if name == library:
-            raise ImportError(name)
+            raise ModuleNotFoundError(name)
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", refuse)

@@ -1,10 +1,11 @@
 """``python -m tests.faults.driver``: break every write path at every operation, and look at what is left.
 
-Each trial is a forked process on a fresh copy of a folder that holds the old content. It ends as an error or a kill at
-one operation (see ``injection``), or at a limit on the size of files, which also reaches writes of libraries. Then:
+Each trial is a forked process on a fresh copy of a folder that holds the old content. It ends as an error, a signal or
+a kill at one operation (see ``injection``), or at a limit on the size of files, which also reaches writes of libraries.
+Then:
 
 - each target has its old content or its complete new content;
-- after an error there is a message and an exit code, no traceback, and no temporary file;
+- after an error or a signal there is a message and an exit code, no traceback, and no temporary file;
 - after exit code 0 the content is the new one;
 - the same command, run again, succeeds and writes the new content.
 
@@ -29,18 +30,21 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from rankgauge.benchmark.folder import REPLACED_SUFFIX
 from rankgauge.cli.failures import EXIT_SYSTEM
 from tests.faults.injection import KILLED, Action, Fault, Moment, inject
 from tests.faults.scenarios import SCENARIOS, Content, Scenario, write_collection
 
 EVENTS: tuple[tuple[Action, Moment], ...] = (
     ("kill", "before"), ("kill", "half"), ("kill", "after"), ("error", "before"), ("full", "half"),
+    ("interrupt", "before"),
 )  # fmt: skip
+INTERRUPTED = 130
 SIZE_LIMITS = (0, 1, 100, 1000, 3000, 5000, 10_000, 20_000)
 LEFT_BY_A_KILL = (
     ".tmp",
     ".old",
-    ".rankgauge-replaced",
+    REPLACED_SUFFIX,
     ".journal",
     ".partial",
     "-journal",
@@ -163,7 +167,9 @@ class Campaign:
         names = {path.name for path in folder.iterdir()}
         if not ended.was_killed:
             assert "Traceback" not in ended.errors, ended.errors
-            if ended.code:
+            if ended.code == INTERRUPTED:
+                assert "interrupted\n" in ended.errors, ended.errors
+            elif ended.code:
                 self._check_message(ended)
             left = {name for name in names - self.inputs if name.startswith(".") and name.endswith(".tmp")}
             assert not left, f"left behind: {left}"
@@ -171,6 +177,8 @@ class Campaign:
             assert name.endswith(LEFT_BY_A_KILL), f"left behind: {name}"
         self._succeed(folder, "new")
         assert self._read(folder) == self.new, "the next run wrote something else"
+        left = {path.name for path in folder.iterdir()} - self.inputs - set(scenario.targets)
+        assert all(name.endswith(("-wal", "-shm")) for name in left), f"not removed by the next run: {left}"
         is_valid = in_child(folder, "new", lambda: None, lambda: 0 if scenario.is_valid() else 1)
         assert is_valid.code == 0, is_valid.errors
 

@@ -1,8 +1,8 @@
-"""Errors and kills at a chosen operation on files: open, write, fsync, truncate, rename, mkdir, unlink, rmdir, SQL.
+"""Errors, signals and kills at a chosen operation: open, write, fsync, truncate, rename, mkdir, unlink, rmdir, SQL.
 
 ``inject`` replaces the functions of this process that change files, and counts their calls. At the chosen one it kills
-the process (``os._exit``) or raises what the operating system would: before the operation, after it, or in the middle
-of a write. It is used in a forked process, so nothing is ever restored.
+the process (``os._exit``), interrupts it, or raises what the operating system would: before the operation, after it, or
+in the middle of a write. It is used in a forked process, so nothing is ever restored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 KILLED = 77  # the exit code of a process that was killed here
 Moment = Literal["before", "half", "after"]
-Action = Literal["kill", "error", "full"]
+Action = Literal["kill", "interrupt", "error", "full"]
 FAILS_ON_A_FULL_DISK = ("open", "write", "mkdir", "fsync", "sql")
 
 
@@ -45,6 +45,8 @@ class Fault:
         result = call() if self.moment == "after" else None
         if self.action == "kill":
             os._exit(KILLED)
+        if self.action == "interrupt":
+            raise KeyboardInterrupt  # as the handler of a signal would
         if self.moment == "after" and name not in ("write", "fsync", "sql"):
             return result  # an operation that was done is not reported as failed; the next one is killed or fails
         if name == "sql":

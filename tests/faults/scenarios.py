@@ -139,6 +139,9 @@ def put_values() -> int:
     except RankgaugeError as error:
         sys.stderr.write(f"error: {error}\n")
         return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130
     return 0
 
 

@@ -29,7 +29,7 @@ from rankgauge.errors import RankgaugeError
 from tests.faults.plain_numbers import WrongNumberError
 from tests.faults.readers import READERS, Reader, make_seeds
 
-SECONDS = 10  # on a machine that does other things too
+SECONDS = 10  # of CPU time, because other processes may take most of the machine
 BYTES = 6 << 30
 TOKENS = (
     b"", b" ", b"\t", b"\n", b"\r", b"\r\n", b"\0", b"\xef\xbb\xbf", b"\xff", b"\xed\xa0\x80", b"'", b'"', b"\\", b",",
@@ -116,7 +116,7 @@ def _ring(*_: object) -> None:
 
 def outcome(reader: Reader, path: Path) -> str | None:
     """What is wrong with how a reader takes a file: an exception and its place; None if nothing."""
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -130,7 +130,7 @@ def outcome(reader: Reader, path: Path) -> str | None:
         place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "?"
         return f"{type(error).__name__} at {place}"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     return None
 
 
@@ -138,7 +138,7 @@ def soak(names: Iterable[str], count: int, seed: int, keep: Path | None = None) 
     """Feed ``count`` inputs in all to the readers, in turns; each distinct finding, and how often it was made."""
     rng = random.Random(seed)
     found: dict[str, int] = {}
-    signal.signal(signal.SIGALRM, _ring)
+    signal.signal(signal.SIGPROF, _ring)
     with tempfile.TemporaryDirectory(prefix="soak-") as temporary:
         folder = Path(temporary)
         readers = [READERS[name] for name in names]

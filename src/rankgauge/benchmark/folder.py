@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -131,24 +131,38 @@ def install(work: Path, folder: Path) -> None:
         if target.exists():
             target.rename(old)
         work.rename(target)
-        (target / LOCK_FILE).unlink(missing_ok=True)
-        if old.exists():
-            shutil.rmtree(old)
     except OSError as error:
         raise write_error(folder, error, hint=f"the results are in {work.name}") from None
+    with suppress(OSError):  # the new folder is in place, and the next run deletes what is left
+        (target / LOCK_FILE).unlink(missing_ok=True)
+        _delete_replaced(old)
 
 
 def _restore_replaced(target: Path) -> None:
     """Finish what ``install`` was killed in: put the replaced folder back, or delete it if the new one is there."""
     old = target.with_name(f".{target.name}{REPLACED_SUFFIX}")
     if old.is_symlink() or not (old / MANIFEST).is_file():
+        with suppress(OSError):
+            old.rmdir()  # if its manifest was the last to be deleted
         return
     _check_only(old, _benchmark_files(old))
     with write_errors(old):
         if target.exists():
-            shutil.rmtree(old)
+            _delete_replaced(old)
         else:
             old.rename(target)
+
+
+def _delete_replaced(old: Path) -> None:
+    """Delete a folder with its manifest last: without it, nobody knows that the rest is a benchmark."""
+    if old.exists():
+        for path in list(old.iterdir()):
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name != MANIFEST:
+                path.unlink()
+        (old / MANIFEST).unlink(missing_ok=True)
+        old.rmdir()
 
 
 def run_path(system: str) -> str:

@@ -28,6 +28,7 @@ from rankgauge.benchmark.record import recomputed_manifest, recorded_files
 from rankgauge.benchmark.tolerance import is_close, same_but_for_rounding, within_tolerance
 from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, location
+from rankgauge.io.byte_streams import load_file
 from rankgauge.io.records import parse_object
 from rankgauge.render.html import as_html
 from rankgauge.render.html.packing import LENGTH_BYTES, decompressed
@@ -85,7 +86,7 @@ def verify_benchmark(folder: str | Path, *, index: str | Path | None = None) -> 
             str(root), None, f"found no {MANIFEST} in it", hint="name the folder that `rankgauge benchmark run` wrote"
         )
     manifest = manifests.load(root / MANIFEST)
-    if not manifests.is_intact(manifest) or (root / MANIFEST).read_bytes() != manifests.to_bytes(manifest):
+    if not manifests.is_intact(manifest) or load_file(root / MANIFEST).stored != manifests.to_bytes(manifest):
         change = FileChange(MANIFEST, "sha256", "the content has changed, so nothing else can be trusted")
         return Verification(1, 0, (change,))
     changes, file_count = changed_files(root, manifest), len(manifest["files"]) + 1

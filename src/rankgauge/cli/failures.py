@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -24,6 +25,7 @@ MEMORY_HINT = (
     "give the process more memory (ulimit -v), evaluate fewer runs at once, or read one run after the other: "
     "performance: {parallel_processing: false} in rankgauge.yaml"
 )
+FILES_HINT = "allow the process more (ulimit -n), or fewer calls at once (--concurrency)"
 LIBRARY_HINT = (
     "if memory is limited (ulimit -v), allow more; otherwise install rankgauge again: pip install --force-reinstall"
 )
@@ -64,6 +66,10 @@ def _report(error: BaseException) -> int:
             return _print_usage_error(error)
         case RankgaugeError():
             return _print_error(str(error), None, error.exit_code)
+        case OSError(errno=errno.EMFILE | errno.ENFILE):
+            return _print_error("too many open files", FILES_HINT, EXIT_SYSTEM)
+        case OSError(errno=errno.ENOMEM):
+            return _print_error("out of memory", MEMORY_HINT, EXIT_SYSTEM)
         case BrokenPipeError():
             discard_stdout()  # the reader is gone: print nothing, now and at exit
             return EXIT_BROKEN_PIPE

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from rankgauge._version import __version__
+from rankgauge.core.lazy import check_memory_for_algebra
 
 # What a user wants to do → the commands for it, each with its one-line help. Data, so that --help imports nothing; a
 # test compares it with the commands.
@@ -88,6 +89,7 @@ class LazyGroup(click.Group):
         """Import a command."""
         if cmd_name not in self.lazy:
             return None
+        check_memory_for_algebra()  # most commands need NumPy
         command: click.Command = import_module(f"rankgauge.cli.commands.{self.prefix}{cmd_name}").command
         for parameter in command.params:
             if isinstance(parameter.type, click.Path):

@@ -9,7 +9,7 @@ TYPE_CHECKING = False  # as in typing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-EXIT_INTERRUPTED = 130
+EXIT_INTERRUPTED, EXIT_SYSTEM = 130, 71
 
 
 def main() -> None:
@@ -46,6 +46,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except BaseException as error:
+        return _report(error)
+
+
+def _report(error: BaseException) -> int:
+    """Print what ended a command, even if too little memory or too few descriptors are left to import the printer."""
+    import os
+
+    if isinstance(error, MemoryError):
+        error.__traceback__ = error.__context__ = None  # the frames of the command, which hold what it read
+    try:
         from rankgauge.cli.failures import report_failure
 
         return report_failure(error)
+    except (MemoryError, OSError, ImportError) as reason:
+        text = "out of memory" if isinstance(error, MemoryError) else str(error) or type(reason).__name__
+        os.write(2, f"error: {text}\n".encode("utf-8", "backslashreplace"))
+        return EXIT_SYSTEM

@@ -15,6 +15,7 @@ from rankgauge.config.retrievers import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
 from rankgauge.core.settings import DECIMAL_NUMBER, WHOLE_NUMBER
 from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, UsageError, nearest, printable, shown
+from rankgauge.io.byte_streams import open_stored
 from rankgauge.secrets import register_references
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -149,11 +150,8 @@ def load_section(model: type[Model], data: Mapping[str, Any], source: str = "con
 
 
 def _load(path: str | Path) -> Loaded:
-    try:
-        with Path(path).open("rb") as file:
-            text = file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{printable(str(path), None)}: cannot read: {error.strerror}") from error
+    with open_stored(path) as file:
+        text = file.read(MAX_FILE_BYTES + 1)
     register_references(text.decode("utf-8", "replace"))
     return load_yaml(text, str(path))
 

@@ -16,6 +16,7 @@ from rankgauge.comparison.statistics import Statistics
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.settings import declared
+from rankgauge.errors import InputError
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.io.byte_streams import Limits
 from rankgauge.io.options import DEFAULT_READING, Reading
@@ -110,7 +111,7 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
             values[name] = tuple(values[name])
     for name in ("cache_file", *(["baseline"] if section == "gate" else [])):  # elsewhere a baseline is a name
         if name in values and folder is not None and not values[name].startswith(HISTORY_PREFIX):
-            values[name] = str(folder / Path(values[name]).expanduser())
+            values[name] = str(folder / _expanded(values[name]))
     if config.kpi is not None:
         values["bands"] = configured_bands(config.kpi, folder)
     return values
@@ -133,5 +134,12 @@ def reading_values(config: Config) -> dict[str, Any]:
 
 def default_cache_file() -> Path:
     """The cache of a configuration that names none: in the user's cache folder."""
-    folder = os.environ.get("XDG_CACHE_HOME")
-    return (Path(folder) if folder else Path.home() / ".cache") / "rankgauge" / "metrics.sqlite"
+    return _expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "rankgauge" / "metrics.sqlite"
+
+
+def _expanded(path: str) -> Path:
+    """A path that may begin with the folder of a user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # nobody of this name, or a process whose user has neither a name nor HOME
+        raise InputError.at(path, None, "the home folder is unknown", hint="set HOME, or name the whole path") from None

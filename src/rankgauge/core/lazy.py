@@ -1,4 +1,4 @@
-"""Public names that are imported on first use, so that importing a package costs next to nothing.
+"""What is imported on first use, so that importing a package costs next to nothing.
 
 A package lists its public names once, in its ``__init__.pyi``, one line per name, which type checkers read too:
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+ALGEBRA_BYTES = 96 << 20  # what NumPy, or SciPy, takes when it is imported, with one thread of OpenBLAS
 LINE = r"(?m)^from (?P<module>[\w.]+) import (?P<name>\w+) as (?P=name)$"
 
 
@@ -40,3 +41,24 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         return getattr(import_module(homes[name]), name)
 
     return get_attribute, public_names
+
+
+def has_memory_limit() -> bool:
+    """Whether the address space of this process is limited (``ulimit -v``)."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def check_memory_for_algebra() -> None:
+    """Raise MemoryError if a limit leaves no room for another OpenBLAS: loading it would hang, or end the process."""
+    if not has_memory_limit():
+        return
+    import mmap
+
+    try:
+        mmap.mmap(-1, ALGEBRA_BYTES).close()
+    except OSError:
+        raise MemoryError from None

@@ -64,7 +64,7 @@ class Tabular(HtmlView, ABC):
         """Convert to a pandas data frame."""
         try:
             import pandas
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError("to_pandas requires pandas", hint="pip install pandas") from None
         return pandas.DataFrame({name: list(values) for name, values in self.frame_columns().items()})
 
@@ -72,7 +72,7 @@ class Tabular(HtmlView, ABC):
         """Convert to a polars data frame."""
         try:
             import polars
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError("to_polars requires polars", hint="pip install polars") from None
         # A column may begin with many nulls, or mix integers and floats: infer its type from all rows.
         return polars.DataFrame({name: list(values) for name, values in self.frame_columns().items()}, strict=False)

@@ -18,6 +18,7 @@ from rankgauge.history.entries import SavedEntry, check_consistency
 from rankgauge.history.lines import ENTRY_SCHEMA, entry_lines, labels_lines
 from rankgauge.history.reading import read_entry, read_labels
 from rankgauge.history.rows import insert_entry, insert_labels
+from rankgauge.io.byte_streams import load_file, open_stored
 from rankgauge.io.records import parse_record
 from rankgauge.io.writing import write_atomically
 
@@ -136,7 +137,7 @@ def _free_path(folder: Path, entry: SavedEntry) -> Path:
 
 def _uid_in(path: Path) -> str | None:
     """The uid of the entry in a file; None if it is something else."""
-    with path.open("rb") as file:
+    with open_stored(path) as file:
         head = file.readline(MAX_HEAD)
     try:
         data = parse_record(str(path), 1, head)
@@ -147,7 +148,7 @@ def _uid_in(path: Path) -> str | None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    if path.exists() and path.read_bytes() == content:
+    if path.exists() and load_file(path).stored == content:
         return
     with write_atomically(path) as file:
         file.write(content)

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from rankgauge._version import __version__
 from rankgauge.core.formatting import listing
 from rankgauge.core.run import Run
 from rankgauge.core.views import HtmlView, ResultList
-from rankgauge.errors import InputError, UsageError, nearest, printable, shown
+from rankgauge.errors import InputError, UsageError, nearest, printable, shown, warn_user
 from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels
 from rankgauge.evaluation.scores import Scores
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from rankgauge.history.trends import Trend, TrendOptions
 
 NEWEST_FIRST = "ORDER BY saved DESC, id DESC"
+SET_BACK = timedelta(hours=1)  # by which a clock may be corrected
 DAMAGED_VALUES = (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error)
 
 
@@ -84,7 +85,7 @@ class History(HtmlView):
         """
         facts, git = facts or EntryFacts(), git or git_state()
         labels, content = _labels_of(scores, qrels)
-        saved = time_text(datetime.now(UTC) if date is None else date)
+        saved = self._time_of_next_entry() if date is None else time_text(date)
         if saved > latest_time():
             raise UsageError(
                 f"an entry cannot be saved in the future, found {saved}", hint="check the date, or the clock"
@@ -106,6 +107,18 @@ class History(HtmlView):
         with self.database.transaction() as connection:
             insert_labels(connection, labels, content)
             return insert_entry(connection, summary, *packed)
+
+    def _time_of_next_entry(self) -> str:
+        """The time now; or that of the newest entry, if the clock was set back since: the order is that of saving."""
+        clock = datetime.now(UTC)
+        now, latest_allowed = time_text(clock), time_text(clock + SET_BACK)
+        for name, saved in self.database.query(f"SELECT name, saved FROM entries {NEWEST_FIRST} LIMIT 1"):
+            time = printable(saved, None)
+            if now < time <= latest_allowed:
+                return time
+            if time > latest_allowed:
+                warn_user(f"the entry {printable(name, None)} is dated {time}, in the future: it stays the latest")
+        return now
 
     def entries(
         self, filter: EntryFilter = ALL_ENTRIES, *, last: int | None = None, whole: bool = False

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -18,8 +19,11 @@ from rankgauge.errors import InputError, MissingExtraError
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
 DATASET_PREFIX = "irds:"  # names a collection of ir_datasets instead of a file
 MAX_BYTES_HINT = "raise the limit: --set reading.max_bytes=SIZE"
+DAMAGED_HINT = "copy or download it again"
 MIN_SUSPECT_BYTES = 1 << 26  # output smaller than this is never suspected to be a decompression bomb
 READ_BYTES = 1 << 20  # read at once
+COMPRESSED_BYTES = 1 << 16  # given to a decompressor at once
+ZSTD_BYTES = 1 << 10  # the same for zstd: 4 bytes can contain 128 KiB
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ class ByteStream:
     def __init__(self, path: str, file: IO[bytes], limits: Limits, *, hashed: bool = False) -> None:
         self.path, self.limits = path, limits
         self._file, self._hashed = file, hashed
+        self._state = _file_state(file)
         self._start()
 
     def _start(self) -> None:
@@ -140,17 +145,25 @@ class ByteStream:
         try:
             size = self._inner.readinto(view) or 0
         except EOFError:
-            raise InputError.at(self.path, None, "compressed stream ends early") from None
+            self.check_unchanged()
+            raise InputError.at(self.path, None, "compressed stream ends early", hint=DAMAGED_HINT) from None
         except Exception as error:
             if isinstance(error, OSError) and error.errno is not None:
-                raise InputError.at(self.path, None, f"cannot read: {error.strerror}") from None
-            if not self._is_compressed:
+                raise _unreadable(self.path, error) from None
+            if not self._is_compressed or isinstance(error, MemoryError):
                 raise
             # gzip, bz2, lzma and zstandard each have errors of their own.
-            raise InputError.at(self.path, None, f"compressed stream is damaged: {error}") from None
+            self.check_unchanged()
+            raise InputError.at(self.path, None, f"compressed stream is damaged: {error}", hint=DAMAGED_HINT) from None
+        if not size:
+            self.check_unchanged()
         self.bytes_read += size
         self._check_limits()
         return size
+
+    def check_unchanged(self) -> None:
+        """Raise if the file was written to while it was read."""
+        _check_unchanged(self.path, self._file, self._state)
 
     def _check_limits(self) -> None:
         limits = self.limits
@@ -171,9 +184,108 @@ class ByteStream:
         return None if self._raw.digest is None else self._raw.digest.hexdigest()
 
 
+def _file_state(file: IO[bytes]) -> tuple[int, int] | None:
+    """What differs after a file was written to; None for a pipe, a device or bytes in memory."""
+    try:
+        found = os.fstat(file.fileno())
+    except (OSError, AttributeError):  # in memory, or something that is not a file
+        return None
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+
+
+def _check_unchanged(path: str | Path, file: IO[bytes], state: tuple[int, int] | None) -> None:
+    """Raise if a file was written to after its state was taken: what was read may be a part of it, or of two files."""
+    if state != _file_state(file):
+        raise InputError.at(
+            path, None, "it changed while it was read", hint="try again when nothing writes to this file"
+        )
+
+
+def _unreadable(path: str | Path, error: OSError) -> InputError:
+    return InputError.at(path, None, f"cannot read: {error.strerror or error}")
+
+
 class _Readable(Protocol):
     def readinto(self, view: memoryview, /) -> int | None:
         """Read into a buffer."""
+
+
+class _Member(Protocol):
+    """A decompressor of one member: bzip2, xz and zstd files may have several, one after the other."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the member is complete."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """The bytes that were given after its end."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether it has nothing left to give."""
+
+    def decompress(self, data: bytes, /, max_length: int = -1) -> bytes:
+        """What some bytes contain."""
+
+
+class _ZstdMember:
+    """A frame of zstd. Its decompressor has no maximum, so ``ZSTD_BYTES`` bound what it gives at once."""
+
+    needs_input = True
+
+    def __init__(self, decompressor: Any) -> None:
+        self._frame = decompressor.decompressobj()
+
+    @property
+    def eof(self) -> bool:
+        """Whether the frame is complete."""
+        return bool(self._frame.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        """The bytes that were given after its end."""
+        return bytes(self._frame.unused_data)
+
+    def decompress(self, data: bytes, /, max_length: int = -1) -> bytes:
+        """What some bytes contain."""
+        return bytes(self._frame.decompress(data))
+
+
+class _Members:
+    """The content of all members of a file; a member that ends early, or is followed by other bytes, is an error.
+
+    The readers of the libraries accept both: that of zstd a part of a frame, those of bzip2 and xz anything behind the
+    first member. Zeros after a member are padding, as in a gzip file.
+    """
+
+    def __init__(self, stream: io.BufferedReader[Any], new_member: Callable[[], _Member], at_once: int) -> None:
+        self._stream, self._new_member, self._at_once = stream, new_member, at_once
+        self._member, self._content = new_member(), memoryview(b"")
+
+    def readinto(self, view: memoryview, /) -> int:
+        """Read into a buffer and return the number of bytes; 0 at the end."""
+        while not self._content:
+            data = b""
+            if self._member.eof:
+                data = self._next_member()
+                if not data:
+                    return 0
+                self._member = self._new_member()
+            elif self._member.needs_input and not (data := self._stream.read(self._at_once)):
+                raise EOFError
+            self._content = memoryview(self._member.decompress(data, max_length=len(view)))
+        size = min(len(view), len(self._content))
+        view[:size] = self._content[:size]
+        self._content = self._content[size:]
+        return size
+
+    def _next_member(self) -> bytes:
+        """Its first bytes; nothing at the end of the file."""
+        data = self._member.unused_data.lstrip(b"\0")
+        while not data and (more := self._stream.read(self._at_once)):
+            data = more.lstrip(b"\0")
+        return data
 
 
 def _decompressed(path: str, stream: io.BufferedReader[Any], first_bytes: bytes) -> _Readable:
@@ -184,25 +296,26 @@ def _decompressed(path: str, stream: io.BufferedReader[Any], first_bytes: bytes)
     if first_bytes.startswith(BZIP2):
         import bz2
 
-        return cast(_Readable, bz2.BZ2File(stream))
+        return _Members(stream, bz2.BZ2Decompressor, COMPRESSED_BYTES)
     if first_bytes.startswith(XZ):
         import lzma
 
-        return cast(_Readable, lzma.LZMAFile(stream))
+        return _Members(stream, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), COMPRESSED_BYTES)
     if first_bytes.startswith(ZSTD):
-        return cast(_Readable, zstd_reader(stream, path))
+        library = zstd_library(path)
+        return _Members(stream, lambda: _ZstdMember(library.ZstdDecompressor()), ZSTD_BYTES)
     return stream
 
 
-def zstd_reader(stream: Any, name: str, max_window: int = 0) -> Any:
-    """A stream that decompresses another one as it is read; ``max_window`` limits its memory, 0 as the library does."""
+def zstd_library(name: str) -> Any:
+    """The library for zstd; ``name`` is what needs it."""
     try:
         import zstandard
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             f"{name}: zstd needs the library zstandard", hint="pip install 'rankgauge[zstd]'"
         ) from None
-    return zstandard.ZstdDecompressor(max_window_size=max_window).stream_reader(stream, read_across_frames=True)
+    return zstandard
 
 
 def _new_sha256() -> Digest:
@@ -243,11 +356,21 @@ def check_path(path: AnyFile, problem: str) -> None:
 
 def load_file(path: str | Path) -> LoadedFile:
     """Read a file into memory, as it is stored."""
+    with open_stored(path) as file:
+        return LoadedFile(str(path), file.read())
+
+
+@contextmanager
+def open_stored(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file to read from as it is stored, compressed or not; a failure to do so is an error that names it."""
     check_path(path, "cannot read")
     try:
-        return LoadedFile(str(path), Path(path).read_bytes())
+        with Path(path).open("rb") as file:
+            state = _file_state(file)
+            yield file
+            _check_unchanged(path, file, state)
     except OSError as error:
-        raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
+        raise _unreadable(path, error) from None
 
 
 def check_stdin(name: str) -> None:
@@ -274,11 +397,13 @@ def open_source(
             else Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed below
         )
     except OSError as error:
-        raise InputError.at(name, None, f"cannot read: {error.strerror or error}") from None
+        raise _unreadable(name, error) from None
     try:
-        yield ByteStream(name, raw, limits, hashed=hashed)
+        stream = ByteStream(name, raw, limits, hashed=hashed)
+        yield stream
+        stream.check_unchanged()  # some readers look here and there in the file itself
     except OSError as error:
-        raise InputError.at(name, None, f"cannot read: {error.strerror or error}") from None
+        raise _unreadable(name, error) from None
     finally:
         if str(path) != "-":
             raw.close()
@@ -305,7 +430,7 @@ def rereadable(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Iterator
                     if copy.tell() > limits.max_bytes:
                         raise InputError.at(path, None, f"more than {limits.max_bytes} bytes", hint=MAX_BYTES_HINT)
         except OSError as error:
-            raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
+            raise _unreadable(path, error) from None
         yield folder / "copy"
 
 
@@ -320,13 +445,9 @@ def read_bytes(
 def sha256_of_file(path: str | Path) -> str:
     """The hash of a file as it is stored, as ``sha256sum`` prints it."""
     digest = _new_sha256()
-    check_path(path, "cannot read")
-    try:
-        with Path(path).open("rb") as file:
-            while data := file.read(READ_BYTES):
-                digest.update(data)
-    except OSError as error:
-        raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
+    with open_stored(path) as file:
+        while data := file.read(READ_BYTES):
+            digest.update(data)
     return digest.hexdigest()
 
 

@@ -28,6 +28,8 @@ from rankgauge.errors import (
 
 LOCK_TIMEOUT = 60.0  # seconds for which another process may hold the file
 STORAGE_ERRORS = {"database or disk is full": errno.ENOSPC, "disk I/O error": errno.EIO}
+UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+WRITABLE_HINT = "name a file in a folder that you can write to"
 DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote a damaged schema
 
 
@@ -90,14 +92,25 @@ class OwnedDatabase:
             return InputError(message, hint="try again when it has finished")
         if isinstance(error, sqlite3.OperationalError) and str(error) in STORAGE_ERRORS:
             return write_error(self.path, OSError(STORAGE_ERRORS[str(error)], str(error)))
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK) & 0xFF in UNWRITABLE:
+            return self._unwritable(str(error))
         return InputError(f"cannot use {name} as {self.kind.name}: {error}", hint=self.kind.hint)
+
+    def check_writable(self) -> None:
+        """Raise, before the work, if this process cannot write to the file."""
+        if not _is_writable(self.path):
+            raise self._unwritable("")
+
+    def _unwritable(self, reason: str) -> InputError:
+        reason = reason if _is_writable(self.path) else "the file or its folder is read-only"
+        return InputError.at(self.path, None, f"cannot write: {reason}", hint=WRITABLE_HINT)
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None or self._process != os.getpid():
             with write_errors(self.path.parent):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
-                self.path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
+                _location(self.path), uri=True, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
             )
             self._connection.text_factory = bytes  # a damaged entry may be text that is not UTF-8
             self._process = os.getpid()
@@ -180,6 +193,22 @@ def _schema_of_tables(statements: tuple[str, ...]) -> dict[str, _SchemaPart]:
         for statement in statements:
             connection.execute(statement)
         return _schema(connection)
+
+
+def _location(path: Path) -> str:
+    """The URI of a file; of one that this process cannot write to, as a file that does not change.
+
+    To read a write-ahead log, SQLite writes beside it. If there is such a log, only SQLite knows whether it can.
+    """
+    location = path.absolute().as_uri()
+    is_there, has_log = (os.access(file, os.F_OK) for file in (path, path.with_name(f"{path.name}-wal")))
+    return f"{location}?mode=ro&immutable=1" if is_there and not has_log and not _is_writable(path) else location
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether this process can write to a file, or create it with the folders above it."""
+    folder = next(folder for folder in path.absolute().parents if os.access(folder, os.F_OK))
+    return os.access(folder, os.W_OK | os.X_OK) and (not os.access(path, os.F_OK) or os.access(path, os.W_OK))
 
 
 @contextmanager

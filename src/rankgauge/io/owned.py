@@ -121,7 +121,7 @@ def open_locked(path: Path, magic: bytes, kind: str) -> IO[bytes]:
         try:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise InputError.at(path, None, "cannot write: it is not a regular file")
-            head = file.read(len(magic))
+            head = read_locked(file, path, len(magic))
             if not magic.startswith(head):
                 raise InputError.at(
                     path,
@@ -138,6 +138,14 @@ def open_locked(path: Path, magic: bytes, kind: str) -> IO[bytes]:
             file.close()
             raise
         file.close()  # its last user deleted it between opening and locking
+
+
+def read_locked(file: IO[bytes], path: Path, size: int = -1) -> bytes:
+    """Bytes of a file that ``open_locked`` opened, all that follow if no size is given."""
+    try:
+        return file.read(size)
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
 
 
 def remove_locked(file: IO[bytes], path: Path) -> None:

@@ -11,6 +11,7 @@ from rankgauge.core.ids import concatenate
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.tables import group_of
 from rankgauge.errors import InputError
+from rankgauge.io.byte_streams import open_stored
 from rankgauge.io.formats.head import Head
 from rankgauge.io.formats.judgments import is_judgment_record
 from rankgauge.io.options import DEFAULT_READING, Reading
@@ -36,7 +37,7 @@ def has_provenance(path: str | Path) -> bool:
     """Whether a file was written by ``rankgauge judge``."""
     if not Path(path).is_file():
         return False
-    with Path(path).open("rb") as file:
+    with open_stored(path) as file:
         record = Head(file.readline()).record
     return record is not None and is_judgment_record(record)
 

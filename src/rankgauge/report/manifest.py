@@ -11,6 +11,7 @@ import os
 import platform
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -87,8 +88,9 @@ def plain_path(path: str | Path) -> str:
 def plain_text(text: str) -> str:
     """A message without credentials, in which absolute paths are reduced to names."""
     text = _FILE.sub("/", mask_secrets(text))
-    for root in (Path.cwd(), Path.home()):  # literally: the name of a folder may contain spaces
-        text = text.replace(f"{root}{os.sep}", "")
+    for find_folder in (Path.cwd, Path.home):  # literally: the name of a folder may contain spaces
+        with suppress(OSError, RuntimeError):  # it was deleted; the user has none
+            text = text.replace(f"{find_folder()}{os.sep}", "")
     return _HOME.sub("", _ABSOLUTE.sub("", text))
 
 

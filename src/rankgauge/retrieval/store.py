@@ -53,6 +53,10 @@ def read_array(path: str | Path) -> NDArray[Any]:
     """The memory-mapped array in a .npy file."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except MemoryError:
+        raise
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot read: {error.strerror or error}") from None
     except Exception as error:  # numpy parses the header as Python, which raises whatever a parser can
         raise InputError.at(path, None, f"not a .npy table: {error}") from None
     if not isinstance(array, np.ndarray):

@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from rankgauge.stats.distributions import special
 from rankgauge.stats.draws import Draws, UnitRow
 from rankgauge.stats.results import Alternative
 from rankgauge.stats.samples import Floats
@@ -64,12 +65,10 @@ def _power_by_count(sizes: Floats, units: int, critical: float, outside: float, 
 
 def _power(share: float, power_of: Floats) -> float:
     """The power if each unit changes with a probability."""
-    from scipy.special import bdtr
-
     units = len(power_of) - 1
     middle, reach = units * share, 8 * math.sqrt(units * share * (1 - share)) + 8
     counts = np.arange(max(0, math.floor(middle - reach)), min(units, math.ceil(middle + reach)) + 1)
-    at_most = np.asarray(bdtr(counts.astype(np.float64), units, share))
+    at_most = np.asarray(special().bdtr(counts.astype(np.float64), units, share))
     exactly = at_most.copy()
     exactly[1:] -= at_most[:-1]
     return float(exactly @ power_of[counts])

@@ -1,19 +1,31 @@
-"""The distributions behind intervals and tests. scipy is imported only inside the functions that use it."""
+"""The distributions behind intervals and tests. scipy is imported only by ``special``."""
 
 from __future__ import annotations
 
 import math
+import sys
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.lazy import check_memory_for_algebra
 from rankgauge.stats.results import Alternative
 from rankgauge.stats.samples import Floats
 
 _NODES = 96
 _WIDTH = 14.0  # in standard deviations: the probability outside is less than 1e-30
+
+
+def special() -> Any:
+    """``scipy.special``, imported on first use."""
+    if "scipy.special" not in sys.modules:
+        check_memory_for_algebra()
+    import scipy.special
+
+    return scipy.special
 
 
 def normal_cdf(z: float) -> float:
@@ -30,30 +42,22 @@ def normal_quantile(p: float) -> float:
 
 def t_cdf(t: float, df: float) -> float:
     """The probability that Student's t is at most t."""
-    from scipy.special import stdtr
-
-    return float(stdtr(df, t))
+    return float(special().stdtr(df, t))
 
 
 def t_quantile(p: float, df: float) -> float:
     """The quantile of Student's t distribution at p."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, p))
+    return float(special().stdtrit(df, p))
 
 
 def binomial_cdf(successes: float, n: int) -> float:
     """The probability of at most this many successes in n trials with probability ½."""
-    from scipy.special import bdtr
-
-    return float(bdtr(successes, n, 0.5))
+    return float(special().bdtr(successes, n, 0.5))
 
 
 def largest_share(successes: float, n: float, outside: float) -> float:
     """Clopper and Pearson's upper bound of a proportion, which is exceeded with the probability ``outside``."""
-    from scipy.special import betaincinv
-
-    return 1.0 if successes >= n else float(betaincinv(successes + 1, n - successes, 1 - outside))
+    return 1.0 if successes >= n else float(special().betaincinv(successes + 1, n - successes, 1 - outside))
 
 
 def noncentral_t_cdf(t: float, df: float, noncentrality: float) -> float:
@@ -61,8 +65,6 @@ def noncentral_t_cdf(t: float, df: float, noncentrality: float) -> float:
 
     ∫ Φ(t·s − noncentrality) f(s) ds, where s = sqrt(χ²_df / df) has the density f. scipy's nctdtr is NaN in the tails.
     """
-    from scipy.special import ndtr
-
     deviation = 1 / math.sqrt(2 * df)
     low, high = max(0.0, 1 - _WIDTH * deviation), 1 + _WIDTH * deviation
     # Φ rises within a few 1 / t of noncentrality / t: its own interval, or a steep rise falls between nodes.
@@ -75,7 +77,7 @@ def noncentral_t_cdf(t: float, df: float, noncentrality: float) -> float:
     for begin, end in pairwise(ends):
         s = begin + (end - begin) * (nodes + 1) / 2
         density = np.exp(constant + (df - 1) * np.log(s) - df * np.square(s) / 2)
-        total += float(np.sum(weights * density * ndtr(t * s - noncentrality))) * (end - begin) / 2
+        total += float(np.sum(weights * density * special().ndtr(t * s - noncentrality))) * (end - begin) / 2
     return min(1.0, max(0.0, total))
 
 

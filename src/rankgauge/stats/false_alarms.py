@@ -15,7 +15,7 @@ import math
 import numpy as np
 
 from rankgauge.stats.between_runs import RunNoise
-from rankgauge.stats.distributions import normal_cdf, t_quantile
+from rankgauge.stats.distributions import normal_cdf, special, t_quantile
 
 _NODES = 256  # of the distribution of the estimated variance
 _STEPS = 40
@@ -30,8 +30,6 @@ def false_alarm_quantile(
     ``alpha`` is that of the one-sided test of a drop, ``margin`` the smallest drop that fails, and ``units`` the number
     of independent queries. None if all runs are the same, and so is every new one.
     """
-    from scipy.special import ndtr
-
     if noise.is_none:
         return None
     thresholds = np.array([_threshold(noise, units, chi, alpha, margin) for chi in _scaled_chi_squares(noise.runs - 1)])
@@ -39,16 +37,14 @@ def false_alarm_quantile(
     low, high = -_WIDEST, _WIDEST
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        beyond = float(np.mean(ndtr(-(middle + thresholds) * root)))
+        beyond = float(np.mean(special().ndtr(-(middle + thresholds) * root)))
         low, high = (middle, high) if beyond > 1 - share else (low, middle)
     return normal_cdf(high)
 
 
 def _scaled_chi_squares(degrees: int) -> list[float]:
     """χ² / degrees at evenly spaced probabilities."""
-    from scipy.special import chdtri
-
-    values: list[float] = (chdtri(degrees, (np.arange(_NODES) + 0.5) / _NODES) / degrees).tolist()
+    values: list[float] = (special().chdtri(degrees, (np.arange(_NODES) + 0.5) / _NODES) / degrees).tolist()
     return values
 
 

@@ -50,6 +50,7 @@ from rankgauge.config.settings import Settings, config_values
 from rankgauge.core.progress import clear_line
 from rankgauge.core.settings import Section
 from rankgauge.errors import Note, UsageError, printable
+from rankgauge.io.byte_streams import load_file
 from rankgauge.io.writing import write_atomically
 from rankgauge.render.text import benchmark as render
 from rankgauge.render.text.grid import Lines
@@ -249,7 +250,7 @@ def command(
     code = run_and_show(plan, output.out, index=output.index, restart=output.restart, saving=saving)
     if output.path is not None:
         with write_atomically(output.path) as file:
-            file.write((Path(output.out) / PAGE).read_bytes())
+            file.write(load_file(Path(output.out) / PAGE).stored)
     return code
 
 

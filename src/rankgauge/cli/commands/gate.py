@@ -33,7 +33,7 @@ from rankgauge.config.settings import HISTORY_PREFIX, Settings
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.notes import Note
-from rankgauge.io.byte_streams import source_name
+from rankgauge.io.byte_streams import load_file, source_name
 from rankgauge.io.options import Reading
 from rankgauge.io.writing import check_outputs, write_atomically
 from rankgauge.measures.sets import DEFAULT_MEASURES
@@ -354,7 +354,7 @@ def write_summary(result: GateResult, path: str | None, settings: Settings) -> N
         return
     text = render_ci.as_markdown(result, bands=settings.bands)
     if github and Path(path).is_file() and Path(path).samefile(github):
-        text = Path(path).read_text(encoding="utf-8", errors="surrogateescape") + text
+        text = load_file(path).stored.decode("utf-8", "surrogateescape") + text
     with write_atomically(path) as file:
         file.write(text.encode("utf-8", "surrogateescape"))
 

@@ -91,8 +91,10 @@ class SaveRequest:
             checked_tag(tag)
         if self.date is not None:
             parse_time(self.date)
-        if history_path(self.history_file).exists():
-            with History.open(self.history_file) as history:
+        path = history_path(self.history_file)
+        with History(path) as history:
+            history.database.check_writable()
+            if path.exists():
                 history.count()
 
     def reading(self, reading: Reading) -> Reading:

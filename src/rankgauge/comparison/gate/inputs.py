@@ -135,4 +135,4 @@ def _is_blank(file: AnyFile) -> bool:
     if isinstance(file, LoadedFile):
         return len(file.stored) < SMALL_FILE and not file.stored.strip()
     path = Path(file)
-    return path.is_file() and path.stat().st_size < SMALL_FILE and not path.read_bytes().strip()
+    return path.is_file() and path.stat().st_size < SMALL_FILE and not load_file(path).stored.strip()

@@ -26,7 +26,7 @@ def library() -> Any:
     """The package ``pyspark.sql``, or an error that says how to get it."""
     try:
         from pyspark import sql
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("Spark needs the library pyspark", hint="pip install 'rankgauge[spark]'") from None
     return sql
 

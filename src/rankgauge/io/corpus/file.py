@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankgauge.errors import InputError, shown
-from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, sha256_of_file
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, open_stored, sha256_of_file
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.io.corpus.lines import document_limits, read_chunks, read_lines
 from rankgauge.io.formats.json_records import id_from_json
@@ -51,12 +52,12 @@ class FileCorpus(Corpus):
     @property
     def size_estimate(self) -> int:
         """The number of lines, from those at the beginning; 0 for a compressed file, or if there is one line."""
-        with Path(self.source).open("rb") as file:
-            head = file.read(ESTIMATED_FROM)
+        with open_stored(self.source) as file:
+            head, size = file.read(ESTIMATED_FROM), os.fstat(file.fileno()).st_size
         lines = head.count(b"\n")
         if head.startswith(COMPRESSED) or lines < 2:
             return 0
-        return max(Path(self.source).stat().st_size * lines // len(head), 1)
+        return max(size * lines // len(head), 1)
 
     def _set_sha256(self, digest: str) -> None:
         self._sha256 = digest

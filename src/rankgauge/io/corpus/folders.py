@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rankgauge.errors import InputError
-from rankgauge.io.byte_streams import sha256_of_file
+from rankgauge.io.byte_streams import load_file, sha256_of_file
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.io.formats.markdown import first_heading
 
@@ -43,7 +43,7 @@ class FolderCorpus(Corpus):
     def originals(self) -> Iterator[CorpusDocument]:
         """The whole text of each file, decoded from UTF-8, without a byte order mark; line ends stay as they are."""
         for name, file in self._files:
-            yield CorpusDocument(name, "", _read(file).decode("utf-8", "replace").removeprefix("\ufeff"))
+            yield CorpusDocument(name, "", load_file(file).stored.decode("utf-8", "replace").removeprefix("\ufeff"))
 
     @property
     def size_estimate(self) -> int:
@@ -67,10 +67,3 @@ class FolderCorpus(Corpus):
         for name, file in self._files:
             digest.update(name + b"\0" + bytes.fromhex(sha256_of_file(file)))
         return digest.hexdigest()
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise InputError.at(file, None, f"cannot read: {error.strerror or error}") from None

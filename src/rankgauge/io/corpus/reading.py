@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge.errors import InputError, InputTypeError
-from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, is_dataset
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, is_dataset, open_stored
 from rankgauge.io.corpus.corpus import Corpus, InMemoryCorpus
 from rankgauge.io.corpus.file import FileCorpus
 from rankgauge.io.corpus.folders import SUFFIXES, FolderCorpus
@@ -76,7 +76,7 @@ def _open_file(path: Path, limits: Limits) -> FileCorpus:
 
 def _check_uncompressed(path: Path) -> None:
     """Refuse a compressed Parquet file: it cannot be streamed, and its columns are compressed anyway."""
-    with path.open("rb") as file:
+    with open_stored(path) as file:
         if not file.read(8).startswith(arrow.MAGIC_BYTES):
             raise InputError.at(
                 path, None, "a compressed Parquet or Arrow file", hint="decompress it so that it can be streamed"

@@ -28,7 +28,7 @@ def library(what: str) -> Any:
     """pyarrow, or an error that says how to get it."""
     try:
         import pyarrow
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(f"{what} needs the library pyarrow", hint="pip install 'rankgauge[arrow]'") from None
     return pyarrow
 
@@ -203,8 +203,10 @@ def check_size(source: str, file: Any) -> None:
         raise InputError.at(source, None, f"claims to decompress to {size} bytes: this looks like a decompression bomb")
 
 
-def unreadable(source: str, error: Exception) -> InputError:
-    """The error for a file that pyarrow cannot read."""
+def unreadable(source: str, error: Exception) -> Exception:
+    """The error for a file that pyarrow cannot read; a lack of memory stays what it is."""
+    if isinstance(error, MemoryError):
+        return error
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     return InputError.at(source, None, f"cannot be read as Parquet or Arrow: {shown(text, 120)}")
 

@@ -38,7 +38,7 @@ def queries(path: str) -> list[dict[str, Any]]:
 def _read_items(path: str, what: str) -> list[Any]:
     try:
         import ir_datasets
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             f"{path} needs the library ir_datasets", hint="pip install 'rankgauge[datasets]'"
         ) from None
@@ -53,6 +53,8 @@ def _read_items(path: str, what: str) -> list[Any]:
         raise InputError(f"collection {shown(name)} has no {what}")
     try:
         items = list(getattr(dataset, f"{what}_iter")())
+    except MemoryError:
+        raise
     except Exception as error:  # a failed download, each kind with an error of its own
         raise InputError(f"{path}: cannot be read: {shown(str(error), 200)}") from None
     if not items:

@@ -97,7 +97,7 @@ def frame_table(frame: Any, name: str) -> FrameTable:
     """A frame of any library as a table; ``name`` is for messages."""
     try:
         import narwhals
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             "a data frame needs the library narwhals", hint="pip install 'rankgauge[frames]'"
         ) from None
@@ -107,6 +107,8 @@ def frame_table(frame: Any, name: str) -> FrameTable:
         native: Any = narwhals.from_native(frame.collect() if _is_lazy(frame) else frame, eager_only=True)
     except TypeError:
         raise InputTypeError(f"expected a pandas, polars or pyarrow frame, found {type(frame).__name__}") from None
+    except MemoryError:
+        raise
     except Exception as error:
         raise InputError(f"{name}: {shown(str(error), 120)}") from None
     return FrameTable(native)

@@ -110,13 +110,16 @@ class SpillFile:
     def read_into(self, begin: int, data: NDArray[np.uint8]) -> None:
         """Fill an array with the bytes from a place on."""
         assert self._file is not None
-        self._file.seek(begin)
         filled = 0
-        while filled < len(data):
-            size = self._file.readinto(data.data[filled:])  # type: ignore[attr-defined]  # the file is not buffered
-            if not size:
-                raise InputError("a temporary file ends early", hint=HINT)
-            filled += size
+        try:
+            self._file.seek(begin)
+            while filled < len(data):
+                size = self._file.readinto(data.data[filled:])  # type: ignore[attr-defined]  # the file is not buffered
+                if not size:
+                    raise InputError("a temporary file ends early", hint=HINT)
+                filled += size
+        except OSError as error:
+            raise InputError(f"cannot read a temporary file: {error.strerror or error}", hint=HINT) from None
 
 
 class Spill:

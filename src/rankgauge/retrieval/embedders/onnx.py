@@ -118,7 +118,7 @@ def import_onnxruntime() -> Any:
     """Import onnxruntime, or raise an error that says how to install it."""
     try:
         import onnxruntime
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             "an ONNX embedder needs the library onnxruntime", hint="pip install 'rankgauge[onnx]'"
         ) from None

@@ -17,7 +17,7 @@ def load_tokenizer(path: Path, extra: str) -> Any:
         # Its threads are unsafe with a later fork, which it warns about unless this is set.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
         from tokenizers import Tokenizer
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             "this embedder needs the library tokenizers", hint=f"pip install 'rankgauge[{extra}]'"
         ) from None

@@ -99,7 +99,7 @@ def import_library(purpose: str) -> Any:
     allow_downloads()
     try:
         import sentence_transformers
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             f"{purpose} needs the library sentence-transformers", hint="pip install 'rankgauge[sentence-transformers]'"
         ) from None

@@ -80,7 +80,7 @@ def import_bm25s() -> Any:
     """Import bm25s, or raise an error that says how to install it."""
     try:
         import bm25s
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             "lexical retrieval needs the library bm25s", hint="pip install 'rankgauge[retrieval]'"
         ) from None

@@ -64,7 +64,7 @@ def import_faiss() -> Any:
     """Import faiss, or raise an error that says how to install it."""
     try:
         import faiss
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             "this index needs the library faiss", hint="pip install 'rankgauge[faiss]', or use the exact search"
         ) from None

@@ -285,6 +285,6 @@ def _open_client(section: HttpSection, headers: Mapping[str, str]) -> Any:
 def _import_httpx(purpose: str) -> Any:
     try:
         import httpx
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(f"{purpose} require httpx", hint="pip install 'rankgauge[http]'") from None
     return httpx

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from rankgauge.errors import MissingExtraError, shown
-from rankgauge.io.byte_streams import zstd_reader
+from rankgauge.io.byte_streams import zstd_library
 
 ENCODINGS = ("gzip", "deflate", "zstd")
 ACCEPTED_ENCODINGS = "gzip, deflate"  # what is asked for; zstd is decoded if it comes and its library is there
@@ -144,7 +144,8 @@ def decoded(chunks: Iterable[bytes], encodings: str, limit: int) -> bytes:
 
 def _decoder(stream: _ByteSource, encoding: str) -> _ByteSource:
     if encoding.endswith("zstd"):
-        decoder: _ByteSource = zstd_reader(stream, "the answer", MAX_ZSTD_WINDOW)
+        decompressor = zstd_library("the answer").ZstdDecompressor(max_window_size=MAX_ZSTD_WINDOW)
+        decoder: _ByteSource = decompressor.stream_reader(stream, read_across_frames=True)
         return decoder
     return _Inflated(stream, is_gzip=encoding != "deflate")
 

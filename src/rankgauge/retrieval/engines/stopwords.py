@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.io.byte_streams import load_file
 
 # Lucene's short list: longer lists also drop words that queries depend on (when, where, most, not).
 ENGLISH_STOP_WORDS = tuple(
@@ -27,7 +28,7 @@ def stop_words(source: str | Sequence[str]) -> tuple[str, ...]:
             f"stop words must be 'english', 'none' or a file with one word per line, found {shown(source)}"
         )
     try:
-        words = Path(source).read_text(encoding="utf-8").split()
-    except (OSError, UnicodeDecodeError) as error:
+        words = load_file(source).stored.decode("utf-8").split()
+    except UnicodeDecodeError as error:
         raise InputError.at(source, None, f"cannot read: {error}") from None
     return tuple(sorted({word.lower() for word in words}))

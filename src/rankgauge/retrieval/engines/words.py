@@ -57,7 +57,7 @@ def make_stemmer(language: str) -> Any:
         return str
     try:
         import Stemmer
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(
             "stemming needs the library PyStemmer", hint="pip install 'rankgauge[retrieval]', or use the stemmer 'none'"
         ) from None

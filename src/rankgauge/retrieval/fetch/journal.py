@@ -21,7 +21,7 @@ from typing import Any
 
 from rankgauge.core.run import Status
 from rankgauge.errors import InputError, other_version, printable, shown, warn_user, write_errors
-from rankgauge.io.owned import open_locked, remove_locked
+from rankgauge.io.owned import open_locked, read_locked, remove_locked
 from rankgauge.io.records import parse_record
 from rankgauge.io.shapes import Matching
 from rankgauge.io.trec_writer import is_word
@@ -107,7 +107,7 @@ class Journal:
         header_line = json.dumps({"journal": JOURNAL_VERSION, **header}, sort_keys=True, separators=(",", ":"))
         self._file = open_locked(path, JOURNAL_MAGIC, "a journal")
         try:
-            size = 0 if restart else self._load(header_line.encode("ascii"), self._file.read())
+            size = 0 if restart else self._load(header_line.encode("ascii"), read_locked(self._file, path))
             size = self._reusable(header, size)
             with write_errors(path):
                 self._file.truncate(size)
