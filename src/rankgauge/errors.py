@@ -111,6 +111,7 @@ class StorageError(RankgaugeError):
 
 
 AGAIN = "and run the command again"
+WRITABLE_HINT = "name a file in a folder that you can write to"
 STORAGE_HINTS = {
     errno.ENOSPC: f"free space on this disk, or name an output on another one, {AGAIN}",
     errno.EDQUOT: f"free space of your quota, or name an output on another disk, {AGAIN}",
@@ -125,7 +126,10 @@ def write_error(path: str | Path, error: OSError, *, hint: str | None = None) ->
     """The error for a file that cannot be written: what failed is the system, or the choice of the file."""
     message = f"{location(path, None)}cannot write: {error.strerror or error}"
     system_hint = STORAGE_HINTS.get(error.errno or 0)
-    return InputError(message, hint=hint) if system_hint is None else StorageError(message, hint=hint or system_hint)
+    if system_hint is not None:
+        return StorageError(message, hint=hint or system_hint)
+    is_forbidden = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
+    return InputError(message, hint=hint or (WRITABLE_HINT if is_forbidden else None))
 
 
 @contextmanager

@@ -375,7 +375,7 @@ def test_every_encoding_gives_the_content_and_counts_its_bytes(encoding: str, si
     [
         ("br", b"x", "content encoding 'br': expected gzip, deflate, zstd"),
         ("gzip, " * 5 + "gzip", b"x", "at most 3 of them"),
-        ("gzip", gzip.compress(b"[]")[:-3], "content encoding 'gzip': it ends early"),
+        ("gzip", gzip.compress(b"[]", mtime=0)[:-3], "content encoding 'gzip': it ends early"),
         ("gzip", b"no gzip at all", "content encoding 'gzip': "),
         ("deflate", b"\xff\xff\xff", "content encoding 'deflate': "),
     ],

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankgauge.errors import (
+    WRITABLE_HINT,
     InputError,
     RankgaugeError,
     other_version,
@@ -29,7 +30,6 @@ from rankgauge.errors import (
 LOCK_TIMEOUT = 60.0  # seconds for which another process may hold the file
 STORAGE_ERRORS = {"database or disk is full": errno.ENOSPC, "disk I/O error": errno.EIO}
 UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
-WRITABLE_HINT = "name a file in a folder that you can write to"
 DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote a damaged schema
 
 
