@@ -128,7 +128,7 @@ def write_error(path: str | Path, error: OSError, *, hint: str | None = None) ->
     system_hint = STORAGE_HINTS.get(error.errno or 0)
     if system_hint is not None:
         return StorageError(message, hint=hint or system_hint)
-    is_forbidden = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS)
+    is_forbidden = error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT)
     return InputError(message, hint=hint or (WRITABLE_HINT if is_forbidden else None))
 
 
