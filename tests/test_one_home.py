@@ -34,13 +34,15 @@ from rankgauge.comparison.sentences import span_text
 from rankgauge.core.formatting import p_equals, p_value, span
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render import as_html
+from rankgauge.render.documents import benchmark as benchmark_text
+from rankgauge.render.documents.scores import interval_span
+from rankgauge.render.formats.markdown import as_markdown
+from rankgauge.render.formats.terminal import as_text
 from rankgauge.render.html.text import interval_text
-from rankgauge.render.text import benchmark as benchmark_text
-from rankgauge.render.text.groups import interval_span
 from rankgauge.report import Report, build_report
 from rankgauge.report.manifest import plain_text, plain_values
 from rankgauge.stats import Interval, Resampling, interaction, joint_test, wilson_interval
-from tests.render.notebook.fragments import shown
+from tests.render.formats.fragments import shown
 
 Command = Callable[..., Any]
 Rankings = dict[str, list[str]]
@@ -508,11 +510,13 @@ def test_marks_mean_better_and_worse_in_every_format_of_a_benchmark(lower_is_bet
     comparison = lower_is_better.comparison
     assert comparison is not None
     systems_row = next(
-        line for line in benchmark_text.as_markdown(lower_is_better).splitlines() if line.startswith("| FirstRel")
+        line
+        for line in as_markdown(benchmark_text.benchmark_document(lower_is_better)).splitlines()
+        if line.startswith("| FirstRel")
     )
     fair, base, poor, best = [cell.strip() for cell in systems_row.split("|")[2:6]]
     assert ("▲" in base or "▼" in base, fair[-1], poor[-1], best) == (False, "▲", "▼", "fair")
-    lines = benchmark_text.as_text(lower_is_better).splitlines()
+    lines = as_text(benchmark_text.summary_document(lower_is_better)).splitlines()
     for name, mark in MARKS.items():
         row = next(line for line in lines if re.match(rf"{name} +\d", line))
         assert [character for character in row if character in "▲▼"] == [mark]

@@ -25,11 +25,12 @@ def retrieval_gate() -> Callable[..., GateResult]:
     def check(qrels: object, run: object, **options: object) -> GateResult:
         __tracebackhide__ = True
         from rankgauge.comparison.gate.gate import gate
-        from rankgauge.render.text.gate import as_text
+        from rankgauge.render.documents.gate import document
+        from rankgauge.render.formats.terminal import as_text
 
         result = gate(qrels, run, **options)  # type: ignore[arg-type]  # whatever gate takes; it checks
         if result.failed:
-            pytest.fail(as_text(result), pytrace=False)
+            pytest.fail(as_text(document(result)), pytrace=False)
         if not result.passed:
             pytest.skip(result.sentence)
         return result

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import rankgauge.benchmark.verify
-import rankgauge.render.text.benchmark
+import rankgauge.render.documents.benchmark
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import SHIPPED, BenchmarkPlan, PlannedSystem, default_systems, shipped_plan
@@ -432,7 +432,7 @@ def test_a_missing_and_a_foreign_file_are_found(made: Path, tmp_path: Path) -> N
 @pytest.mark.slow
 def test_another_version_and_another_compression_change_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rankgauge.benchmark.verify, "__version__", "99.0")
-    monkeypatch.setattr(rankgauge.render.text.benchmark, "__version__", "99.0")
+    monkeypatch.setattr(rankgauge.render.documents.benchmark, "__version__", "99.0")
     monkeypatch.setattr(rankgauge.benchmark.verify, "as_html", lambda report: "compressed differently")
     assert verify_benchmark(made).ok
 

@@ -29,7 +29,8 @@ from rankgauge.io.corpus.reading import read_corpus
 from rankgauge.io.queries import read_queries, read_query_ids
 from rankgauge.io.read import read_qrels, read_run
 from rankgauge.rag.cases import read_cases
-from rankgauge.render.text.history import list_table
+from rankgauge.render.documents.history import Listing, listing_document
+from rankgauge.render.formats import rendered
 from rankgauge.report import manifest as manifests
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 from rankgauge.retrieval.fetch.journal import Journal
@@ -196,7 +197,7 @@ def _read_history(path: Path) -> None:
     try:
         with History.open(path) as history:
             for entry in history.entries():
-                list_table([entry], 1, [])
+                rendered(listing_document(Listing([entry], 1)), "table")
                 history.entry(entry.name)
     finally:
         for suffix in ("-wal", "-shm"):

@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from rankgauge.core.formatting import byte_size
 from rankgauge.core.secrets import mask_secrets, mask_values
 from rankgauge.io.records import read_document
 from rankgauge.report.manifest_shape import MANIFEST_SHAPE
@@ -67,7 +68,7 @@ def _memory() -> str | None:
         size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
-    return f"{size / 2**30:.0f} GB"
+    return byte_size(size)
 
 
 def _distribution() -> str | None:

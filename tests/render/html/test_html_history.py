@@ -12,10 +12,10 @@ from rankgauge import Qrels, evaluate
 from rankgauge.errors import InputError
 from rankgauge.history import EntryFacts, EntryFilter, GitState, History
 from rankgauge.history.trends import DEFAULT_LAST
+from rankgauge.render.documents.history import change_text
 from rankgauge.render.html import as_html
 from rankgauge.render.html.history_page import history_page
 from rankgauge.render.html.leaderboard import leaderboard
-from rankgauge.render.text.trend import change_text
 from tests.render.html.histories import CHANGE, ENTRIES, FIRST_DAY, filled, labels, multiply, ranking
 from tests.render.html.reports import CLOSING, IMAGE, SCRIPT
 from tests.render.html.unpacking import Parts, check_policy, check_self_contained, data_of

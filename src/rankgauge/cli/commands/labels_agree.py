@@ -10,15 +10,13 @@ from rankgauge.cli.documented import documented
 from rankgauge.cli.options.groups import Section, option
 from rankgauge.cli.options.reading import check_one_stdin, configured_reading, reading_options
 from rankgauge.cli.options.settings import BY, CONFIDENCE, CONVENTION_OPTIONS, measure_option, settings_options
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write_document
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     ROW_FORMATS,
     TOPICS,
     View,
     format_option,
-    page_text,
-    rows_text,
     view_options,
 )
 from rankgauge.comparison.order_agreement import QrelsAgreement, qrels_agreement
@@ -29,7 +27,7 @@ from rankgauge.io.queries import read_queries
 from rankgauge.labels.agreement import rater_agreement
 from rankgauge.labels.raters import Rater, ratings_of, read_raters
 from rankgauge.measures.sets import DEFAULT_MEASURES
-from rankgauge.render.text import labels as render
+from rankgauge.render.documents.labels import raters_document
 
 
 @documented(
@@ -94,15 +92,7 @@ def command(
             ratings_of(raters), columns=columns, by=settings.by or (), confidence=settings.statistics.confidence
         )
         order = _order(raters, runs, settings, reading)
-    match view.format:
-        case "json":
-            write(render.agreement_json(agreements, order, notes))
-        case "csv" | "jsonl":
-            write(rows_text(view.format, render.LABEL_AGREEMENT_FIELDS, render.agreement_records(agreements)))
-        case "markdown" | "latex":
-            write(page_text(view.format, render.agreement_parts(agreements, order)))
-        case _:
-            write_parts(render.agreement_parts(agreements, order))
+    write_document(raters_document(agreements, order, notes), view.format)
     print_warnings(notes)
 
 

@@ -12,7 +12,7 @@ from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.terminal import write, write_lines
-from rankgauge.core.formatting import plural
+from rankgauge.core.formatting import plural, text_of
 from rankgauge.errors import printable
 
 EXIT_CHANGED = 1
@@ -63,7 +63,7 @@ def command(folder: str, format: str, index: str | None) -> int | None:
         counts = f"{plural(verification.files, 'file')}, {plural(verification.recomputed, 'number')} recomputed"
         tolerated = f", {verification.tolerated:,} of them within the tolerance" if verification.tolerated else ""
         write_lines(f"{printable(folder, None)}: ok, {counts}{tolerated}")
-        print_message(f"in {seconds:.1f} s")
+        print_message(f"in {text_of(seconds, 'seconds')} s")
     else:
         for change in verification.changes:
             write_lines(printable(str(change), None))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankgauge.core.formatting import percent
+from rankgauge.core.formatting import text_of
 from rankgauge.core.hits import Hits
 from rankgauge.evaluation.notes import POOL_DEPTH
 from rankgauge.measures.spec import ONE_GRADE
@@ -35,8 +35,8 @@ def coverage_of(report: Report) -> Coverage | None:
     if not retrieved:
         return None
     share = judged / retrieved
-    text = f"{percent(round(share, 2))} of the documents in the top {POOL_DEPTH} are judged"
-    shares = [percent(round(own / all_of, 2)) if all_of else "–" for own, all_of in counts]
+    text = f"{text_of(share, 'share')} of the documents in the top {POOL_DEPTH} are judged"
+    shares = [text_of(own / all_of if all_of else None, "share") for own, all_of in counts]
     if 1 < len(shares) <= MAX_SYSTEMS_NAMED and len(set(shares)) > 1:
         text += f" ({', '.join(f'{name} {own}' for name, own in zip(report.names, shares, strict=True))})"
     return Coverage(share, text, share < LOW_COVERAGE)

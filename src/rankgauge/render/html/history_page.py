@@ -14,12 +14,12 @@ from rankgauge.history.entries import CONFIDENCE, EntrySummary
 from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
 from rankgauge.history.store import History
 from rankgauge.history.trends import DEFAULT_LAST
+from rankgauge.render.documents.history import entry_lines
 from rankgauge.render.html.leaderboard import Leaderboard, SeriesKey, leaderboard, series_of_entries
 from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.page import SHARED_SCRIPTS, page_parts, template, with_data
 from rankgauge.render.html.text import plain
 from rankgauge.render.html.trend_charts import SystemTrend, known_measure, system_trend
-from rankgauge.render.text.history import entry_lines
 
 HISTORY_SCRIPTS = (*SHARED_SCRIPTS, "entries.js")
 MAX_ENTRIES = 10_000  # that the page holds: the newest

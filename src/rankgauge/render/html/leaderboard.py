@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rankgauge.core.formatting import MISSING, compact_number, span_of
 from rankgauge.history.entries import EntrySummary
 from rankgauge.measures.spec import Measure
+from rankgauge.render.documents.scores import best_of
 from rankgauge.render.html.text import measure_text
 from rankgauge.render.html.trend_charts import known_measure
-from rankgauge.render.text.scores import best_of
 
 MAX_COLUMNS = 6  # measures
 MAX_ROWS = 30  # of one table

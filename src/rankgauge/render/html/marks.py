@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rankgauge.comparison.result import Comparison, Difference
 from rankgauge.core.formatting import MISSING
+from rankgauge.render.document import BETTER, WORSE
 from rankgauge.render.html.direction import Tone
-from rankgauge.render.text.grid import BETTER, WORSE
 
 MARK_TONES: dict[str, Tone] = {BETTER: "better", WORSE: "worse"}
 

@@ -16,9 +16,10 @@ from markupsafe import Markup
 
 from rankgauge._version import __version__
 from rankgauge.comparison.remarks import remarks
-from rankgauge.core.formatting import byte_size, compact_number, percent, plural, signed
+from rankgauge.core.formatting import compact_number, given, percent, plural, signed, text_of
 from rankgauge.evaluation.audit.ties import ties_of
 from rankgauge.evaluation.audit.unjudged import can_audit_unjudged, top_grade, unjudged_of
+from rankgauge.render.documents.bands import heading, uplift_lines, used
 from rankgauge.render.html.answer import page_answer
 from rankgauge.render.html.charts.cost import cost_chart
 from rankgauge.render.html.charts.depth import cutoff_charts
@@ -37,7 +38,6 @@ from rankgauge.render.html.result_table import results
 from rankgauge.render.html.sensitivity_table import sensitivity
 from rankgauge.render.html.text import plain, plain_lines, shorten_end, shorten_middle
 from rankgauge.render.html.verdict import gate_lines, gate_tables, page_verdict
-from rankgauge.render.text.bands import heading, uplift_lines, used
 from rankgauge.report.report import Report
 
 MAX_PAGE_BYTES = 400_000  # of a page with five systems and a thousand queries
@@ -63,7 +63,8 @@ FILTERS = {
     "shorten_middle": shorten_middle,
     "number": compact_number,
     "signed": signed,
-    "byte_size": byte_size,
+    "given": given,
+    "text": text_of,
     "plural": plural,
 }
 

@@ -13,12 +13,12 @@ from rankgauge.config.bands.bands import Bands
 from rankgauge.core.formatting import p_value
 from rankgauge.evaluation.order import sorted_runs
 from rankgauge.measures.spec import Measure
+from rankgauge.render.documents.bands import bands_of
+from rankgauge.render.documents.scores import best_of
 from rankgauge.render.html.charts.forest import forest, largest_distance
 from rankgauge.render.html.marks import Mark, difference_text, mark_of
 from rankgauge.render.html.page_systems import PageSystem, PageSystems
 from rankgauge.render.html.text import interval_text, measure_text
-from rankgauge.render.text.bands import bands_of
-from rankgauge.render.text.scores import best_of
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rankgauge.core.formatting import compact_number, percent, plural, signed, span_of
+from rankgauge.core.formatting import compact_number, milliseconds, percent, plural, signed, span_of, text_of
 from rankgauge.errors import InputError, MeasureError, UsageError
 from rankgauge.history.entries import EntrySummary, SavedMean
 from rankgauge.history.series import EntrySeries, series_of
@@ -13,10 +13,10 @@ from rankgauge.history.store import History
 from rankgauge.history.trends import DEFAULT_LAST, Trend, TrendChange, TrendOptions, TrendPoint, trend_of_series
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
+from rankgauge.render.documents.history import change_text, trend_footer
 from rankgauge.render.html.charts.svg import Chart
 from rankgauge.render.html.charts.time import TimeMark, TimePoint, TimeSeries, time_chart
 from rankgauge.render.html.direction import Tone
-from rankgauge.render.text.trend import change_text, footer
 
 MAX_MEASURES = 3  # with a chart of their own: a chart of 50 entries and 1,000 queries takes most of a second
 POSITIVE = (0.0, float("inf"))
@@ -64,7 +64,7 @@ def system_trend(history: History, entries: Sequence[EntrySummary], places: Mapp
         charts=(charts[0], *_side_charts(first, loaded, places)),
         others=tuple(charts[1:]),
         changes=tuple(f"{first.measure}: {change_text(change)}" for change in first.series[0].changes),
-        notes=tuple(footer(first)),
+        notes=tuple(trend_footer(first)),
     )
 
 
@@ -111,8 +111,10 @@ def _side_charts(trend: Trend, loaded: EntrySeries, places: Mapping[str, int]) -
     versions = len({entry.summary.labels for entry in loaded.entries})
     labels = f"{plural(versions, 'version')} of the labels." if versions > 1 else ""
     queries = [(float(point.queries), _queries_text(point)) for point in trend.points]
-    judged = [(point.coverage, "" if point.coverage is None else percent(point.coverage, 1)) for point in trend.points]
-    latency = [(point.p95, f"{compact_number(point.p95)} ms") for point in trend.points]
+    judged = [
+        (point.coverage, "" if point.coverage is None else text_of(point.coverage, "share")) for point in trend.points
+    ]
+    latency = [(point.p95, milliseconds(point.p95)) for point in trend.points]
     sides: list[tuple[str, Sequence[tuple[float | None, str]], str, tuple[float, float]]] = [
         ("Queries", queries, labels, POSITIVE),
         ("Judged in the top 10", judged, "", (0.0, 1.0)),

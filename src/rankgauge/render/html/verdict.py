@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rankgauge.comparison.gate.result import VERDICT_WORDS
 from rankgauge.comparison.result import Comparison
-from rankgauge.render.text.gate import blame_lines, footer, growth_lines, note_lines, rot_lines, tables
+from rankgauge.render.document import Table, Words, with_names
+from rankgauge.render.documents.gate import blame_lines, footer, growth_lines, rot_lines
+from rankgauge.render.documents.gate import gate_tables as tables
 from rankgauge.report.report import Report
 
 Tone = Literal["pass", "fail", "undecided"]  # also the CSS class
@@ -89,22 +90,28 @@ def _of_many(comparison: Comparison) -> PageVerdict:
 
 def gate_tables(report: Report) -> list[GateTable]:
     """The tables of the gate: one p and one detectable difference in each row."""
-    return [] if report.gate is None else [_gate_table(*table) for table in tables(report.gate, report.bands)]
+    return [] if report.gate is None else [_gate_table(table) for table in tables(report.gate, report.bands)]
 
 
-def _gate_table(head: Sequence[str], *rows: Sequence[str]) -> GateTable:
+TONES = {"better": "pass", "worse": "fail", "neutral": "undecided", "": "undecided"}
+
+
+def _gate_table(table: Table) -> GateTable:
     """One table, whose outcome moves to the front, where it is visible on any screen."""
-    outcome = max(column for column, title in enumerate(head) if not title)
-    title = "Requirements" if head[0] else f"Change from the {head[1]}"
+    outcome = next(place for place, column in enumerate(table.columns) if column.is_outcome)
 
-    def others(row: Sequence[str]) -> tuple[str, ...]:
+    def others(row):
         return (*row[1:outcome], *row[outcome + 1 :])
 
-    made = [
-        GateRow(row[0], PageVerdict(ROW_TONES.get(row[outcome], "undecided"), row[outcome].lower()), others(row))
-        for row in rows
-    ]
-    return GateTable(title, (head[0] or "measure", "outcome", *others(head)), tuple(made))
+    made = []
+    for row in table.rows:
+        cell = row[outcome]
+        assert isinstance(cell, Words)
+        made.append(
+            GateRow(row[0].text, PageVerdict(TONES[cell.tone], cell.text), tuple(one.text for one in others(row)))
+        )
+    head = [column.title for column in table.columns]
+    return GateTable(table.name, (head[0] or "measure", "outcome", *others(head)), tuple(made))
 
 
 def gate_lines(report: Report) -> list[str]:
@@ -112,5 +119,6 @@ def gate_lines(report: Report) -> list[str]:
     gate = report.gate
     if gate is None:
         return []
-    lines = [*rot_lines(gate, str), *growth_lines(gate, str), *blame_lines(gate, str), *note_lines(gate)]
+    notes = [f"note: {note.message}" for note in gate.notes]
+    lines = [with_names(line, str) for line in [*rot_lines(gate), *growth_lines(gate), *blame_lines(gate), *notes]]
     return lines if gate.verdict == "skipped" else [*lines, *footer(gate)[:-1]]  # the page has the conventions already

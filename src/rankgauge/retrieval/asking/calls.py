@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rankgauge.core.formatting import plural
+from rankgauge.core.formatting import given, plural
 from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.retrieval.asking.answers import Answer, answer_of
 from rankgauge.retrieval.asking.failures import failure_text
@@ -74,7 +74,7 @@ class RetrieverCalls:
     def loop(self) -> str:
         """How queries are sent, in words."""
         if self.rate is not None:
-            return f"open loop, {self.rate:g} {'query' if self.rate == 1 else 'queries'} per second"
+            return f"open loop, {given(self.rate)} {'query' if self.rate == 1 else 'queries'} per second"
         return f"closed loop, {plural(self.in_flight, 'call')} at once"
 
 

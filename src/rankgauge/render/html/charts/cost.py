@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from rankgauge.core.formatting import compact_number
+from rankgauge.core.formatting import compact_number, milliseconds
 from rankgauge.measures.spec import Measure
 from rankgauge.render.html.charts.axes import horizontal_axis, horizontal_grid, value_column
 from rankgauge.render.html.charts.labels import plot_width, separate, system_column
@@ -58,7 +58,7 @@ def _draw(points: Sequence[LatencyPoint], front: Sequence[LatencyPoint], measure
     parts = [*horizontal_grid(y), *axis, stretched(area.height, path)]
     descriptions = []
     for system, time, value in points:
-        descriptions.append(f"{system.name}: {measure.name} {compact_number(value)} at {compact_number(time)} ms")
+        descriptions.append(f"{system.name}: {measure.name} {compact_number(value)} at {milliseconds(time)}")
         shapes = [tag("title", descriptions[-1]), symbol(system.shape, across(x(time)), y(value))]
         parts.append(tag("g", *shapes, class_=system.color))
     return drawing(area.height, "; ".join(descriptions), *parts, left=left, right=right)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rankgauge.core.formatting import MINUS
+from rankgauge.core.formatting import MINUS, given, text_of
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def padded_range(values: Iterable[float | None], possible: tuple[float, float]) 
 
 def tick_label(value: float) -> str:
     """A tick as text, without digits that carry no information."""
-    return (f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.6g}").replace("-", MINUS)
+    return text_of(value, "count") if abs(value) >= 1_000 else given(value).replace("-", MINUS)
 
 
 def tick_labels(values: Sequence[float], *, log: bool = False) -> list[str]:
