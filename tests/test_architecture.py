@@ -181,7 +181,7 @@ def test_imports_in_functions_hide_no_cycle_and_each_saves_an_import() -> None:
 
 RETURNED_TUPLES = {  # functions that may return three or more values without names
     "cli/lazy.py:resolve_command": "overrides a method of click",
-    "render/html/leaderboard.py:order": "a key to sort by, of which nobody reads a part",
+    "render/html/history_page.py:order": "a key to sort by, of which nobody reads a part",
 }
 
 

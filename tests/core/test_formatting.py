@@ -54,10 +54,19 @@ def test_a_level_is_written_in_full_and_a_measured_share_with_at_most_one_decima
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(41.215, "41.2"), (8.2549, "8.25"), (0.1234, "0.123"), (0.0104, "0.010"), (1234.5, "1,234"), (99.96, "100")],
+    [
+        (41.215, "41.2"),
+        (8.2549, "8.25"),
+        (0.1234, "0.123"),
+        (0.0104, "0.010"),
+        (1234.5, "1,234"),
+        (99.96, "100"),
+        (0.0, "0"),
+    ],
 )
 def test_a_time_has_three_digits_and_at_most_three_decimals(value: float, text: str) -> None:
-    assert text_of(value, "milliseconds") == text_of(value, "seconds") == text
+    assert text_of(value, "milliseconds") == text
+    assert text_of(value, "seconds") == f"{text} s"
     assert milliseconds(value) == f"{text} ms"
 
 

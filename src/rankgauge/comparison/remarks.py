@@ -8,7 +8,7 @@ from rankgauge.comparison.agreement import FEW_SYSTEMS
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.sentences import evidence
 from rankgauge.comparison.statistics import is_significant
-from rankgauge.core.formatting import MISSING, given, number, p_equals, plural, text_of
+from rankgauge.core.formatting import MISSING, number, p_equals, plural, text_of
 
 MAX_MEASURE_PAIRS = 6  # JSON has all of them
 
@@ -55,7 +55,7 @@ def _queries_needed(comparison: Comparison, system: str) -> str:
         for row in comparison.of_system(system)
     ]
     corrected = ", at the corrected level" if comparison.correction_label else ""
-    target = given(comparison.statistics.target_difference)
+    target = text_of(comparison.statistics.target_difference, "given")
     return (
         f"queries needed to detect a true difference of {target} between {system} "
         f"and {comparison.baseline} with 80% power{corrected}: {', '.join(counts)}"

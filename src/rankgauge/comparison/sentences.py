@@ -46,7 +46,7 @@ def _of_two(comparison: Comparison) -> list[str]:
 def _of_many(comparison: Comparison) -> list[str]:
     """The best system and its group, then what is significant elsewhere, and what the queries can show."""
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
-    lines = [best_sentence(comparison)]
+    lines = [" ".join(best_sentences(comparison))]
     others = [row for row in comparison.differences if row.measure != comparison.primary]
     significant = [row for row in others if row.is_significant(comparison.alpha)]
     if significant:
@@ -63,7 +63,7 @@ def _of_many(comparison: Comparison) -> list[str]:
     return lines if hopeless is None else [*lines, f"{_too_few(comparison, hopeless)}."]
 
 
-def best_sentence(comparison: Comparison) -> str:
+def best_sentences(comparison: Comparison) -> list[str]:
     """The best of three or more systems, those that cannot be distinguished from it, and those that are worse."""
     measure = comparison.scores[0].measures[0]
     best = best_first(comparison.scores, measure)[0]
@@ -72,9 +72,9 @@ def best_sentence(comparison: Comparison) -> str:
     start = f"{first}: {best.run} ({measure.name}{'' if value is None else f' {number(value, digits)}'})."
     ranking = comparison.ranking
     if ranking is None:  # too many systems for all pairs: each against the baseline
-        return f"{start} {_against_baseline(comparison)}"
+        return [start, _against_baseline(comparison)]
     groups = [("Not distinguishable from it", ranking.indistinguishable), (last, ranking.worse)]
-    return " ".join([start, *(f"{label}: {_some(names)}." for label, names in groups if names)])
+    return [start, *(f"{label}: {_some(names)}." for label, names in groups if names)]
 
 
 def _against_baseline(comparison: Comparison) -> str:

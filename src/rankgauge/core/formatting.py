@@ -11,7 +11,18 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 NumberKind = Literal[
-    "value", "difference", "ratio", "p", "share", "count", "milliseconds", "seconds", "bytes", "score", "given"
+    "value",
+    "difference",
+    "ratio",
+    "p",
+    "share",
+    "count",
+    "milliseconds",
+    "seconds",
+    "bytes",
+    "score",
+    "given",
+    "compact",
 ]
 MINUS = "−"
 MISSING = "–"  # a value that does not exist
@@ -26,8 +37,8 @@ def text_of(value: float | None, kind: NumberKind, *, digits: int | None = None)
     """A number as text; a dash if there is none. ``digits`` are the decimals, which else depend on the kind.
 
     A value of a measure has four decimals, a difference its sign and three, a ratio ``×`` and three, a share at most
-    one (of its percentage), a count none. Times have three digits, at most three of them decimals; a score has six
-    digits; a number that somebody gave, such as a grade or a level, is as short as it was given.
+    one (of its percentage), a count none. Times have three digits, at most three of them decimals, and seconds their
+    unit; a score has six digits; a number that somebody gave, such as a grade or a level, is as short as it was given.
     """
     if value is None or value != value:
         return MISSING
@@ -44,10 +55,14 @@ def text_of(value: float | None, kind: NumberKind, *, digits: int | None = None)
             return p_value(value)
         case "share":
             return f"{round(value * 100, 1 if digits is None else digits):g}%".replace("-", MINUS)
-        case "milliseconds" | "seconds":
+        case "milliseconds":
             return _time(value)
+        case "seconds":
+            return f"{_time(value)} s"
         case "bytes":
             return byte_size(int(value))
+        case "compact":
+            return compact_number(value)
         case "ratio":
             return "×∞" if math.isinf(value) else f"×{value:.3f}" if value < LARGE_RATIO else f"×{value:.1e}"
         case _:
@@ -55,9 +70,9 @@ def text_of(value: float | None, kind: NumberKind, *, digits: int | None = None)
 
 
 def _time(value: float) -> str:
-    """``1,234``, ``41.2``, ``8.25``, ``0.123``: the unit stands beside it, or above it."""
+    """``1,234``, ``41.2``, ``8.25``, ``0.123``."""
     size = abs(value)
-    digits = 0 if size >= 99.95 else 1 if size >= 9.995 else 2 if size >= 0.9995 else 3
+    digits = 0 if size >= 99.95 or not size else 1 if size >= 9.995 else 2 if size >= 0.9995 else 3
     return f"{value:,.{digits}f}".replace("-", MINUS)
 
 

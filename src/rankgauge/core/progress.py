@@ -237,7 +237,7 @@ def terminal_width() -> int:
     if columns.isdigit() and int(columns):
         return int(columns)
     try:
-        return os.get_terminalbyte_size(sys.stderr.fileno()).columns or WIDTH
+        return os.get_terminal_size(sys.stderr.fileno()).columns or WIDTH
     except (OSError, ValueError):  # a notebook has no file behind it
         return WIDTH
 

@@ -98,7 +98,7 @@ def name(text: str) -> Words:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """The title of a column, and how the column may change where there is little room."""
 
     title: str
@@ -113,7 +113,7 @@ class Column:
 class Table:
     """Columns, and rows with as many cells."""
 
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     rows: Sequence[Sequence[Cell]]
     name: str = ""  # what it is called where every table has a name
     legend: str = ""
@@ -132,12 +132,12 @@ class Table:
 
     def transposed(self) -> Table:
         """Columns as rows; the first column becomes the head."""
-        labels = [Column(row[0].text, from_data=True) for row in self.rows]
+        labels = [TableColumn(row[0].text, from_data=True) for row in self.rows]
         rows: list[list[Cell]] = [
             [Words(column.title), *(row[place] for row in self.rows)]
             for place, column in enumerate(self.columns[1:], start=1)
         ]
-        first = Column(self.columns[0].title, is_words=True)
+        first = TableColumn(self.columns[0].title, is_words=True)
         return Table([first, *labels], rows, name=self.name, legend=self.legend, caption=self.caption)
 
     def for_page(self) -> Table:
@@ -146,14 +146,14 @@ class Table:
         return self.transposed() if self.may_transpose and is_too_wide else self
 
 
-def words(*titles: str) -> list[Column]:
+def words(*titles: str) -> list[TableColumn]:
     """Columns of words."""
-    return [Column(title, is_words=True) for title in titles]
+    return [TableColumn(title, is_words=True) for title in titles]
 
 
-def numbers(*titles: str) -> list[Column]:
+def numbers(*titles: str) -> list[TableColumn]:
     """Columns of numbers."""
-    return [Column(title) for title in titles]
+    return [TableColumn(title) for title in titles]
 
 
 # -------------------------------------------------------------------------------------------------------- sentences
@@ -226,7 +226,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Finding:
+class FindingPart:
     """A kind of fault: its severity and code, a sentence, and what belongs to it by label."""
 
     severity: Severity
@@ -237,7 +237,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Chart:
+class ChartData:
     """Data that text_chart draws on a terminal; other outputs have the parts ``instead``."""
 
     kind: Literal["means", "changes", "trend"]
@@ -246,7 +246,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Section:
+class DocumentSection:
     """Parts under a title of their own; folded, where an output can fold, if only some readers need them."""
 
     title: str
@@ -256,7 +256,7 @@ class Section:
     on_pages: bool = True
 
 
-Part = Sentences | Table | Facts | Finding | Chart | Section
+Part = Sentences | Table | Facts | FindingPart | ChartData | DocumentSection
 
 
 # --------------------------------------------------------------------------------------------------------- document
@@ -283,7 +283,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Document:
+class ResultDocument:
     """A result as it is shown; what an output does not need is not computed."""
 
     title: str

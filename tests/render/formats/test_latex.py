@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 
 from rankgauge.errors import printable
-from rankgauge.render.document import Number, Table, name, numbers, words
+from rankgauge.render.document import Cell, Number, Table, name, numbers, words
 from rankgauge.render.formats.latex import as_latex, escaped
 
 from .texts import shown_as, tables, texts
@@ -59,7 +59,7 @@ def test_nothing_behind_the_end_of_a_row_looks_like_an_argument_of_it(table: Tab
 
 
 def test_the_best_is_bold_marks_are_arrows_and_the_legend_explains_them() -> None:
-    row = [name("a_b"), Number(-0.5, digits=1, best=True, mark="▲")]
+    row: list[Cell] = [name("a_b"), Number(-0.5, digits=1, best=True, mark="▲")]
     table = Table([*words(""), *numbers("95 %")], [row], legend="▲ better")
     assert as_latex(shown_as(table)).splitlines()[2:] == [
         r"\begin{table}", r"\centering", r"\begin{tabular}{lr}", r"\toprule", r" & 95 \% \\", r"\midrule",

@@ -6,7 +6,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from rankgauge.errors import printable
-from rankgauge.render.document import Number, Table, name, numbers, sentence, words
+from rankgauge.render.document import Cell, Number, Table, name, numbers, sentence, words
 from rankgauge.render.formats.markdown import as_markdown, escaped, paragraph
 
 from .texts import shown_as, tables, texts
@@ -59,7 +59,7 @@ def test_nobody_is_mentioned() -> None:
 
 
 def test_the_best_is_strong_and_numbers_stand_to_the_right() -> None:
-    row = [name("a|b"), Number(0.5, digits=1, best=True, mark="▲")]
+    row: list[Cell] = [name("a|b"), Number(0.5, digits=1, best=True, mark="▲")]
     table = Table([*words(""), *numbers("RR")], [row])
     assert as_markdown(shown_as(sentence("- so"), table)) == (
         "\\- so\n\n|  | RR |\n| --- | ---: |\n| a\\|b | **0.5** ▲ |\n\nbold: the best\n"

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from rankgauge.render.document import Column, Facts, Number, Sentences, Table, name, numbers, sentence, words
+from rankgauge.render.document import Cell, Facts, Number, Sentences, Table, TableColumn, name, numbers, sentence, words
 from rankgauge.render.formats.terminal import Layout, display_width
 from rankgauge.render.formats.wrapping import columns_of, excerpt, shortened, wrap
 
@@ -57,8 +57,10 @@ def test_names_keep_both_ends_unless_that_makes_them_equal() -> None:
 def table(rows: int, columns: int, *, may_transpose: bool = False, hidden_first: tuple[str, ...] = ()) -> Table:
     titles = [f"nDCG@{number}" for number in range(columns)]
     order = {title: len(hidden_first) - place for place, title in enumerate(hidden_first)}
-    head = [*words(""), *(Column(title, may_hide=order.get(title, 0)) for title in titles)]
-    cells = [[name(f"system-with-a-long-name-{row}"), *(Number(0.1234) for _ in range(columns))] for row in range(rows)]
+    head = [*words(""), *(TableColumn(title, may_hide=order.get(title, 0)) for title in titles)]
+    cells: list[list[Cell]] = [
+        [name(f"system-with-a-long-name-{row}"), *(Number(0.1234) for _ in range(columns))] for row in range(rows)
+    ]
     return Table(head, cells, may_transpose=may_transpose)
 
 
@@ -86,7 +88,10 @@ def test_columns_are_hidden_in_order_and_named_once() -> None:
 
 def test_marks_take_no_room_where_there_are_none_and_the_best_is_explained_once() -> None:
     best = Number(0.5, digits=1, best=True, mark="▲")
-    rows = [[name("a"), best, Number(1, "count")], [name("b"), Number(0.4, digits=1), Number(2, "count")]]
+    rows: list[list[Cell]] = [
+        [name("a"), best, Number(1, "count")],
+        [name("b"), Number(0.4, digits=1), Number(2, "count")],
+    ]
     table = Table([*words(""), *numbers("x", "y")], rows, legend="▲ better")
     assert text_of(table, table) == (
         "     x     y\na  0.5* ▲  1\nb  0.4     2\n* the best; ▲ better\n\n"

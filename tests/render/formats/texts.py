@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from rankgauge.comparison.result import Comparison
-from rankgauge.render.document import BETTER, Cell, Column, Document, Number, Part, Table, Words
+from rankgauge.render.document import BETTER, Cell, Number, Part, ResultDocument, Table, TableColumn, Words
 from rankgauge.render.documents.comparison import Extent, comparison_document
 from rankgauge.render.formats.terminal import PLAIN, Layout, as_text
 
@@ -38,13 +38,13 @@ def tables(draw: st.DrawFn) -> Table:
     rows = draw(st.lists(st.lists(cells, min_size=columns, max_size=columns), min_size=1, max_size=4))
     titles = draw(st.lists(texts, min_size=columns, max_size=columns))
     words_first = draw(st.integers(1, columns))
-    head = [Column(title, is_words=place < words_first) for place, title in enumerate(titles)]
+    head = [TableColumn(title, is_words=place < words_first) for place, title in enumerate(titles)]
     return Table(head, rows, legend=draw(texts))
 
 
-def shown_as(*parts: Part) -> Document:
+def shown_as(*parts: Part) -> ResultDocument:
     """A document of some parts."""
-    return Document("", lambda: parts)
+    return ResultDocument("", lambda: parts)
 
 
 def text_of(*parts: Part, layout: Layout = PLAIN) -> str:

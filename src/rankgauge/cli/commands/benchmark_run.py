@@ -44,7 +44,7 @@ from rankgauge.config.settings import Settings, config_values
 from rankgauge.core.progress import clear_line
 from rankgauge.errors import Note, UsageError, printable
 from rankgauge.io.writing import write_atomically
-from rankgauge.render.document import Document, sentence
+from rankgauge.render.document import ResultDocument, sentence
 from rankgauge.render.documents.benchmark import collection_sentence, findings_document, summary_document
 from rankgauge.report.report import Report
 from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
@@ -254,7 +254,7 @@ def run_and_show(
     with collected_notes() as notes:
         report = run_benchmark(plan, out, index=index, restart=restart, listener=BenchmarkMessages())
     about = sentence(collection_sentence(report))
-    write_document(Document(report.title, lambda: [about]))
+    write_document(ResultDocument(report.title, lambda: [about]))
     write("\n")
     write_document(summary_document(report, {**_ending(report, out), **(more or {})}))
     print_warnings([note for note in notes if note not in report.input_notes])

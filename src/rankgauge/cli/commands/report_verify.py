@@ -63,7 +63,7 @@ def command(folder: str, format: str, index: str | None) -> int | None:
         counts = f"{plural(verification.files, 'file')}, {plural(verification.recomputed, 'number')} recomputed"
         tolerated = f", {verification.tolerated:,} of them within the tolerance" if verification.tolerated else ""
         write_lines(f"{printable(folder, None)}: ok, {counts}{tolerated}")
-        print_message(f"in {text_of(seconds, 'seconds')} s")
+        print_message(f"in {text_of(seconds, 'seconds')}")
     else:
         for change in verification.changes:
             write_lines(printable(str(change), None))

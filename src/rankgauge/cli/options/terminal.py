@@ -16,7 +16,7 @@ from rankgauge.cli.messages import print_message, width_of
 from rankgauge.errors import RankgaugeWarning, printable
 from rankgauge.evaluation.notes import Note, merge_notes
 from rankgauge.evaluation.scores import Scores
-from rankgauge.render.document import Document, Sentences
+from rankgauge.render.document import ResultDocument, Sentences
 from rankgauge.render.formats import rendered
 from rankgauge.render.formats.terminal import Layout
 
@@ -71,14 +71,14 @@ def print_run_warnings(scores: Sequence[Scores]) -> None:
         print_warnings([note], about=", ".join(runs) or None)
 
 
-def write_document(document: Document, format: str = "table") -> None:
+def write_document(document: ResultDocument, format: str = "table") -> None:
     """Write a document to standard output, in a format; a table fits the terminal."""
     write(rendered(document, format, layout()))
 
 
 def write_lines(text: str) -> None:
     """Write lines of text to standard output, so that they fit a terminal."""
-    write_document(Document("", lambda: [Sentences(text.removesuffix("\n").split("\n"))]))
+    write_document(ResultDocument("", lambda: [Sentences(text.removesuffix("\n").split("\n"))]))
 
 
 def write(text: str) -> None:

@@ -12,8 +12,8 @@ from rankgauge.cli.options.terminal import print_run_warnings, print_warnings, w
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError
-from rankgauge.render.document import Document
-from rankgauge.render.documents.scores import Wanted, evaluation_document
+from rankgauge.render.document import ResultDocument
+from rankgauge.render.documents import ScoresExtent, evaluation_document
 
 if TYPE_CHECKING:
     from rankgauge.cli.options.html import PageRequest
@@ -160,9 +160,9 @@ def scores_shown(
     settings: Settings,
     view: View,
     notes: Sequence[Note] = (),
-) -> Document:
+) -> ResultDocument:
     """The scores with what the settings and the options ask for."""
-    wanted = Wanted(
+    wanted = ScoresExtent(
         per_query=view.per_query,
         intervals=bool(settings.confidence_intervals),
         by=settings.by or (),

@@ -14,14 +14,14 @@ from rankgauge.render.document import (
     NO_VALUE,
     NOTHING,
     Cell,
-    Column,
-    Document,
+    DocumentSection,
     Number,
     Part,
     Record,
+    ResultDocument,
     Rows,
-    Section,
     Table,
+    TableColumn,
     Words,
     name,
     numbers,
@@ -43,7 +43,7 @@ AGREEMENT_FIELDS = (
 )
 
 
-def agreement_document(agreement: QrelsAgreement, notes: Sequence[Note] = ()) -> Document:
+def agreement_document(agreement: QrelsAgreement, notes: Sequence[Note] = ()) -> ResultDocument:
     """What was compared, the correlations, the pairs that swap, and the conventions."""
 
     def parts() -> list[Part]:
@@ -55,12 +55,12 @@ def agreement_document(agreement: QrelsAgreement, notes: Sequence[Note] = ()) ->
         made += [sentence(f"{plural(hidden, 'more swapped pair')}: --format json has all of them")] if hidden else []
         return [*made, *(sentence(line, "footnote") for line in conventions_lines(agreement.scores[0]))]
 
-    return Document(
+    return ResultDocument(
         "Agreement", parts, lambda: _data(agreement, notes), lambda: Rows(AGREEMENT_FIELDS, _records(agreement))
     )
 
 
-def document(agreement: QrelsAgreement) -> Document:
+def document(agreement: QrelsAgreement) -> ResultDocument:
     """Without the notes of readers."""
     return agreement_document(agreement)
 
@@ -76,7 +76,7 @@ def order_summary(agreement: QrelsAgreement) -> str:
 
 def correlation_table(agreement: QrelsAgreement) -> Table:
     """One row per measure."""
-    rows = [
+    rows: list[list[Cell]] = [
         [
             Words(row.measure.name),
             Number(row.tau.value, digits=3),
@@ -97,7 +97,7 @@ def _swap_table(agreement: QrelsAgreement) -> Table:
         for swap in row.swaps[:MAX_SWAPS]
         for sides in [[_values(row.measure, swap.better_values[side], swap.worse_values[side]) for side in (0, 1)]]
     ]
-    qrels = [Column(label, from_data=True) for label in agreement.qrels]
+    qrels = [TableColumn(label, from_data=True) for label in agreement.qrels]
     return Table([*words("", "swapped pairs"), *qrels], rows, "Swapped pairs")
 
 
@@ -171,7 +171,7 @@ def difference_document(
     notes: Sequence[Note] = (),
     *,
     top: int = CHANGED_QUERIES,
-) -> Document:
+) -> ResultDocument:
     """What was compared, the means, and the rankings of the queries that changed most, side by side."""
     known = texts or {}
 
@@ -183,7 +183,7 @@ def difference_document(
             title = f"{printable(query.query)}{text} ({values})"
             changed += [sentence(title), _ranking_table(difference, query)]
         made: list[Part] = [sentence(difference_summary(difference), "answer"), means_of_difference(difference)]
-        return [*made, *([Section("Rankings that changed most", changed, folded=True)] if changed else [])]
+        return [*made, *([DocumentSection("Rankings that changed most", changed, folded=True)] if changed else [])]
 
     def data() -> dict[str, Any]:
         found = difference.to_dict()
@@ -191,7 +191,7 @@ def difference_document(
             row["text"] = known.get(row["query"])
         return {"schema": DIFFERENCE_SCHEMA, **found, "warnings": warning_dicts(notes)}
 
-    return Document("Difference", parts, data, lambda: Rows(DIFFERENCE_FIELDS, _difference_records(difference)))
+    return ResultDocument("Difference", parts, data, lambda: Rows(DIFFERENCE_FIELDS, _difference_records(difference)))
 
 
 def difference_summary(difference: RunDifference) -> str:

@@ -13,7 +13,7 @@ from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit, top_gr
 from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.measures.spec import Measure
-from rankgauge.render.document import Cell, Document, Number, Part, Sentences, Table, Words, numbers, words
+from rankgauge.render.document import Cell, Number, Part, ResultDocument, Sentences, Table, Words, numbers, words
 from rankgauge.render.documents.scores import value_cell
 from rankgauge.validation.codes import tie_message
 
@@ -48,14 +48,14 @@ def audit_parts(audits: Audits) -> list[Part]:
     ]
 
 
-def ties_document(audit: TieAudit) -> Document:
+def ties_document(audit: TieAudit) -> ResultDocument:
     """What other orders of tied documents would make of each value."""
-    return Document(f"Ties: {audit.scores.run}", lambda: _ties_parts(audit))
+    return ResultDocument(f"Ties: {audit.scores.run}", lambda: _ties_parts(audit))
 
 
-def unjudged_document(audit: UnjudgedAudit) -> Document:
+def unjudged_document(audit: UnjudgedAudit) -> ResultDocument:
     """What judgments of the unjudged documents could make of each value."""
-    return Document(f"Unjudged: {audit.scores.run}", lambda: [unjudged_table(audit)])
+    return ResultDocument(f"Unjudged: {audit.scores.run}", lambda: [unjudged_table(audit)])
 
 
 def _ties_parts(audit: TieAudit) -> list[Part]:

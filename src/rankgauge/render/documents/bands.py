@@ -51,7 +51,7 @@ def band_rows(scores: Sequence[Scores], bands: Bands | None) -> list[list[Cell]]
     """Rows below a table of runs: the bands of their values, a dash if there is none."""
     if (shown := used(scores, bands)) is None:
         return []
-    rows = [[*map(band_cell, bands_of(run, shown).values())] for run in scores]
+    rows: list[list[Cell]] = [[*map(band_cell, bands_of(run, shown).values())] for run in scores]
     if len(rows) == 1:
         return [[Words(heading(shown)), *rows[0]]]
     head: list[Cell] = [Words(heading(shown)), *(NOTHING for _ in scores[0].measures)]

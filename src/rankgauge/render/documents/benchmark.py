@@ -22,15 +22,15 @@ from rankgauge.render.document import (
     NOTHING,
     WORSE,
     Cell,
-    Column,
-    Document,
+    DocumentSection,
     Facts,
     Line,
     Number,
     Part,
-    Section,
+    ResultDocument,
     Sentences,
     Table,
+    TableColumn,
     Words,
     listed,
     name,
@@ -126,18 +126,18 @@ def answer(report: Report) -> list[str]:
 # ------------------------------------------------------------------------------------------------------- everything
 
 
-def benchmark_document(report: Report) -> Document:
+def benchmark_document(report: Report) -> ResultDocument:
     """For people who read it all: the answer, the table of systems, differences, groups and costs."""
-    return Document(f"Benchmark: {report.title}", lambda: _sections(report))
+    return ResultDocument(f"Benchmark: {report.title}", lambda: _sections(report))
 
 
-def document(report: Report) -> Document:
+def document(report: Report) -> ResultDocument:
     """What a gate decided, the answer or the scores, failed systems and caveats."""
     compared = None if report.comparison is None else comparison.document(report.comparison)
     inner = evaluation_document(report.evaluation) if compared is None else compared
     verdict = [] if report.gate is None else [verdict_sentence(report.gate)]
     failed = listed("Failed systems", [f"{system}: {reason}" for system, reason in report.failed.items()])
-    return Document(
+    return ResultDocument(
         report.title,
         lambda: [*verdict, *inner.parts(), *failed],
         caveats=inner.caveats if compared is None else lambda: report.caveats,
@@ -147,19 +147,23 @@ def document(report: Report) -> Document:
 def _sections(report: Report) -> list[Part]:
     compared = report.comparison
     parts: list[Part] = [Sentences(answer(report), "answer"), systems_table(report)]
-    parts += [Section("Chunking", [chunkings_table(report)])] if report.chunkings else []
+    parts += [DocumentSection("Chunking", [chunkings_table(report)])] if report.chunkings else []
     uplifts = Sentences(uplift_lines(report.scores, report.bands, compared))
     if compared is None:
         parts.append(uplifts)
     else:
         table = comparison.comparison_table(sort_systems(compared))
-        differences = [table, Sentences(weighted_remarks(compared)), uplifts]
-        parts.append(Section("Differences from the baseline", differences))
-        parts += [Section("Groups of queries", comparison.group_parts(_on_first(compared)))] if report.by else []
-        parts.append(Section("Largest changes", [Sentences(_largest_changes(compared))]))
+        differences: list[Part] = [table, Sentences(weighted_remarks(compared)), uplifts]
+        parts.append(DocumentSection("Differences from the baseline", differences))
+        parts += (
+            [DocumentSection("Groups of queries", comparison.group_parts(_on_first(compared)))] if report.by else []
+        )
+        parts.append(DocumentSection("Largest changes", [Sentences(_largest_changes(compared))]))
     values = intervals_table(sorted_runs(report.scores), confidence=report.confidence)
-    parts.append(Section("Values with confidence intervals", [values]))
-    parts += [Section("Cost", [cost_table(report)])] if any(cost != Cost() for cost in report.costs.values()) else []
+    parts.append(DocumentSection("Values with confidence intervals", [values]))
+    parts += (
+        [DocumentSection("Cost", [cost_table(report)])] if any(cost != Cost() for cost in report.costs.values()) else []
+    )
     lists = {
         "Failed systems": [f"{system}: {reason}" for system, reason in report.failed.items()],
         "Caveats": report.caveats,
@@ -167,7 +171,7 @@ def _sections(report: Report) -> list[Part]:
         "Conventions": [f"{report.scores[0].conventions}."],
         "Reproduce": [f"{report.reproduce}; verify with rankgauge report verify FOLDER."] if report.reproduce else [],
     }
-    return [*parts, *(Section(title, [Sentences(lines)]) for title, lines in lists.items() if lines)]
+    return [*parts, *(DocumentSection(title, [Sentences(lines)]) for title, lines in lists.items() if lines)]
 
 
 def _on_first(compared: Comparison) -> Comparison:
@@ -201,7 +205,7 @@ def systems_table(report: Report) -> Table:
         cells: list[Cell] = [Words(measure.name), *(_value(report, run, measure, best) for run in runs)]
         cells.append(name(", ".join(leaders)) if best is not None else NO_VALUE)
         rows.append(cells if bands is None else [*cells, _band_of_best(report, bands, measure, leaders)])
-    columns = [*words("Measure"), *(Column(run.run, from_data=True) for run in runs), *numbers("Best")]
+    columns = [*words("Measure"), *(TableColumn(run.run, from_data=True) for run in runs), *numbers("Best")]
     legend = f"{BETTER} {WORSE} significantly better, worse than the baseline"
     if bands is not None:
         columns += numbers("Band of the best")
@@ -211,7 +215,7 @@ def systems_table(report: Report) -> Table:
 
 def chunkings_table(report: Report) -> Table:
     """What each system searches."""
-    rows = [
+    rows: list[list[Cell]] = [
         [name(row.system), name(row.chunking), name(row.description), Number(row.chunks, "count")]
         for row in report.chunkings
     ]
@@ -239,7 +243,7 @@ def _mark(report: Report, scores: Scores, measure: Measure) -> str:
 
 def cost_table(report: Report) -> Table:
     """Latency of single calls, and the index."""
-    rows = [
+    rows: list[list[Cell]] = [
         [
             name(system),
             *(Number(value, "milliseconds") for value in (cost.p50, cost.p95, cost.p99)),
@@ -250,7 +254,7 @@ def cost_table(report: Report) -> Table:
         for system, cost in report.costs.items()
     ]
     legend = "single calls, one query at a time, warm; an existing or shared index has no build time"
-    titles = ["p50 ms", "p95 ms", "p99 ms", "calls", "index", "build time s"]
+    titles = ["p50 ms", "p95 ms", "p99 ms", "calls", "index", "build time"]
     return Table([*words(""), *numbers(*titles)], rows, "Cost", legend)
 
 
@@ -266,7 +270,7 @@ def _finding(finding: Finding) -> str:
 # ----------------------------------------------------------------------------------------------------------- summary
 
 
-def summary_document(report: Report, ending: Mapping[str, Sequence[str]] | None = None) -> Document:
+def summary_document(report: Report, ending: Mapping[str, Sequence[str]] | None = None) -> ResultDocument:
     """In about one screen: the answer, the table, the caveats, and what is next (``ending``)."""
 
     def parts() -> list[Part]:
@@ -283,7 +287,7 @@ def summary_document(report: Report, ending: Mapping[str, Sequence[str]] | None 
         }
         return [*made, Facts({**facts, **(ending or {})}, "About this benchmark")]
 
-    return Document(report.title, parts, elsewhere="open the page")
+    return ResultDocument(report.title, parts, elsewhere="open the page")
 
 
 def _caveats(report: Report) -> list[str]:
@@ -327,10 +331,10 @@ def collection_sentence(report: Report) -> str:
     return f"{report.title}: {', '.join([*documents, plural(len(report.qrels.queries), 'query'), judgments])}"
 
 
-def findings_document(validation: Validation) -> Document:
+def findings_document(validation: Validation) -> ResultDocument:
     """The findings of an invalid file, with what to do."""
     shown = [_finding(finding) for finding in validation.findings if finding.severity != "note"]
-    return Document("Findings", lambda: [Sentences([f"{validation.file}: {text}" for text in shown])])
+    return ResultDocument("Findings", lambda: [Sentences([f"{validation.file}: {text}" for text in shown])])
 
 
 def _overview(report: Report) -> Table:
@@ -363,7 +367,7 @@ def _overview(report: Report) -> Table:
         legend.append(f"band: of the best value, by {bands.name}")
     first_hidden = [*reversed(list(costs)[1:]), *(one.name for one in reversed(measures[1:])), *list(costs)[:1]]
     order = {title: len(first_hidden) - place for place, title in enumerate(first_hidden)}
-    head = [*words("system"), *(Column(title, may_hide=order.get(title, 0)) for title in columns)]
+    head = [*words("system"), *(TableColumn(title, may_hide=order.get(title, 0)) for title in columns)]
     return Table(head, rows, "Systems", "; ".join(legend))
 
 

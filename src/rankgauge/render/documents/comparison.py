@@ -20,19 +20,19 @@ from rankgauge.render.document import (
     NOTHING,
     WORSE,
     Cell,
-    Chart,
-    Column,
-    Document,
+    ChartData,
+    DocumentSection,
     Line,
     Number,
     Part,
     Range,
     Record,
+    ResultDocument,
     Rows,
-    Section,
     Sentences,
     ShortLine,
     Table,
+    TableColumn,
     Words,
     name,
     numbers,
@@ -61,14 +61,14 @@ class Extent:
 
 def comparison_document(
     comparison: Comparison, extent: Extent, *, notes: Sequence[Note] = (), bands: Bands | None = None
-) -> Document:
+) -> ResultDocument:
     """The answer first; ``notes`` are those of the readers."""
     ordered = sort_systems(comparison, extent.sort)
 
     def parts() -> list[Part]:
         made = comparison_parts(ordered, extent, bands=bands)
         made.append(Sentences(conventions_lines(ordered.scores), "footnote"))
-        charts = [Chart("means", (ordered.scores, ordered.confidence)), Chart("changes", ordered)]
+        charts = [ChartData("means", (ordered.scores, ordered.confidence)), ChartData("changes", ordered)]
         return [*made, *(charts if extent.plot else [])]
 
     def data() -> dict[str, Any]:
@@ -76,7 +76,7 @@ def comparison_document(
         found["comparison"] = comparison.to_dict()
         return with_bands(found, comparison.scores, bands, comparison)
 
-    return Document(
+    return ResultDocument(
         "Comparison",
         parts,
         data,
@@ -85,7 +85,7 @@ def comparison_document(
     )
 
 
-def document(comparison: Comparison) -> Document:
+def document(comparison: Comparison) -> ResultDocument:
     """With the largest changes of every system."""
     return comparison_document(comparison, Extent(every_system=True))
 
@@ -96,10 +96,10 @@ def comparison_parts(comparison: Comparison, extent: Extent | None = None, *, ba
     parts: list[Part] = [Sentences([first, *others], "answer"), comparison_table(comparison, bands=bands)]
     parts.append(Sentences([*remarks(comparison), *uplift_lines(comparison.scores, bands, comparison)]))
     groups = group_parts(comparison)
-    parts += [Section("Groups of queries", groups, folded=True)] if groups else []
+    parts += [DocumentSection("Groups of queries", groups, folded=True)] if groups else []
     changes = _largest_changes(comparison, extent or Extent())
     title = f"Largest changes in {comparison.primary}"
-    return [*parts, *([Section(title, changes, folded=True, on_pages=False)] if changes else [])]
+    return [*parts, *([DocumentSection(title, changes, folded=True, on_pages=False)] if changes else [])]
 
 
 def group_parts(comparison: Comparison) -> list[Part]:
@@ -115,7 +115,7 @@ def comparison_table(comparison: Comparison, *, bands: Bands | None = None) -> T
     shown = used(comparison.scores, bands)
     ranking = None if comparison.ranking is None else ranked_letters(comparison.ranking)
     columns = [*words("measure", "system"), *numbers("score")]
-    columns += [] if shown is None else [Column(BAND, may_hide=1)]
+    columns += [] if shown is None else [TableColumn(BAND, may_hide=1)]
     columns += [*_difference_columns(comparison), *([] if ranking is None else numbers("group"))]
     rows = []
     for measure in comparison.scores[0].measures:
@@ -149,8 +149,8 @@ def ranked_letters(ranking: SystemRanking) -> dict[str, str]:
     }
 
 
-def _difference_columns(comparison: Comparison) -> list[Column]:
-    return [*numbers("Δ", f"{percent(comparison.confidence)} CI", "p"), Column("win/tie/loss", may_hide=2)]
+def _difference_columns(comparison: Comparison) -> list[TableColumn]:
+    return [*numbers("Δ", f"{percent(comparison.confidence)} CI", "p"), TableColumn("win/tie/loss", may_hide=2)]
 
 
 def _cells(comparison: Comparison, row: Difference) -> list[Cell]:

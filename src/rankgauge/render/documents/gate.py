@@ -27,14 +27,14 @@ from rankgauge.evaluation.notes import Note
 from rankgauge.render.document import (
     Cell,
     Check,
-    Column,
-    Document,
     Facts,
     Number,
     Part,
     Range,
+    ResultDocument,
     Sentences,
     Table,
+    TableColumn,
     Tone,
     Words,
     marked,
@@ -57,14 +57,14 @@ CAUSES: dict[Cause, str] = {
 }
 
 
-def gate_document(result: GateResult, *, notes: Sequence[Note] = (), bands: Bands | None = None) -> Document:
+def gate_document(result: GateResult, *, notes: Sequence[Note] = (), bands: Bands | None = None) -> ResultDocument:
     """The answer in one sentence, the tables, and their notes; ``notes`` are those of the readers."""
 
     def data() -> dict[str, Any]:
         scores = as_dict([result.scores], per_query=False, notes=notes)
         return with_bands({**scores, "gate": result.to_dict()}, [result.scores], bands)
 
-    return Document(
+    return ResultDocument(
         f"Retrieval gate: {VERDICT_WORDS.get(result.verdict, result.verdict)}",
         lambda: _parts(result, bands),
         data,
@@ -74,7 +74,7 @@ def gate_document(result: GateResult, *, notes: Sequence[Note] = (), bands: Band
     )
 
 
-def document(result: GateResult) -> Document:
+def document(result: GateResult) -> ResultDocument:
     """Without bands."""
     return gate_document(result)
 
@@ -123,8 +123,8 @@ def _bands(
 
 def _required(result: GateResult, bands: Bands | None, reached_bands: Sequence[Band | None] | None) -> Table:
     columns = [*words("required"), *numbers("value")]
-    columns += [] if bands is None or reached_bands is None else [Column(heading(bands), may_hide=1)]
-    columns += [*numbers(f"{_confidence(result)} CI"), Column("", is_outcome=True)]
+    columns += [] if bands is None or reached_bands is None else [TableColumn(heading(bands), may_hide=1)]
+    columns += [*numbers(f"{_confidence(result)} CI"), TableColumn("", is_outcome=True)]
     rows = []
     for place, row in enumerate(result.required):
         cells: list[Cell] = [Words(str(row.requirement)), Number(row.value)]
@@ -144,10 +144,10 @@ def _compared(
 ) -> Table:
     """On a terminal, bands and detectable drops are below the table, which fits in 80 columns."""
     columns = [*words(""), *numbers(baseline, "now")]
-    columns += [] if bands is None or reached_bands is None else [Column(heading(bands), is_below=True)]
+    columns += [] if bands is None or reached_bands is None else [TableColumn(heading(bands), is_below=True)]
     interval = f"{_confidence(result)} {'CI' if result.rule.two_sided else 'bounds'}"
-    columns += [*numbers("change"), Column("", is_outcome=True), *numbers(interval, "p")]
-    columns.append(Column(DETECTABLE, is_below=True))
+    columns += [*numbers("change"), TableColumn("", is_outcome=True), *numbers(interval, "p")]
+    columns.append(TableColumn(DETECTABLE, is_below=True))
     rows = []
     for place, row in enumerate(compared):
         outcome, decision = row.decision.outcome, row.decision
@@ -330,7 +330,7 @@ def _confidence(result: GateResult) -> str:
     return percent(result.rule.statistics.confidence)
 
 
-def baseline_document(baseline: Baseline) -> Document:
+def baseline_document(baseline: Baseline) -> ResultDocument:
     """What a gate compares with."""
     title = f"Baseline: {baseline.run}"
     facts = {
@@ -342,4 +342,4 @@ def baseline_document(baseline: Baseline) -> Document:
         "made of": [baseline.description or ""],
         "anchor": ["" if baseline.anchor is None else baseline.anchor.run],
     }
-    return Document(title, lambda: [Facts(facts, title)])
+    return ResultDocument(title, lambda: [Facts(facts, title)])

@@ -37,15 +37,15 @@ from rankgauge.render.document import (
     NO_VALUE,
     READABLE_NAME,
     Cell,
-    Chart,
-    Column,
-    Document,
+    ChartData,
     Facts,
     Number,
     Part,
     Range,
+    ResultDocument,
     Sentences,
     Table,
+    TableColumn,
     Tone,
     Words,
     listed,
@@ -81,9 +81,9 @@ class Listing:
     room: int | None = None  # columns of the terminal
 
 
-def listing_document(listed: Listing) -> Document:
+def listing_document(listed: Listing) -> ResultDocument:
     """One row per entry; without named measures, only as many as fit, and at least the first."""
-    return Document(
+    return ResultDocument(
         "History",
         lambda: _listing_parts(listed),
         lambda: {
@@ -111,8 +111,8 @@ def _listing_parts(listed: Listing) -> list[Part]:
         shown[measure] = cells
     tags = texts.pop("tags", None)
     order = {"tags": 3, "labels": 2, "branch": 1}
-    columns = [Column(title, is_words=True, may_hide=order.get(title, 0)) for title in texts]
-    columns += [*numbers(*shown), *([] if tags is None else [Column("tags", may_hide=order["tags"])])]
+    columns = [TableColumn(title, is_words=True, may_hide=order.get(title, 0)) for title in texts]
+    columns += [*numbers(*shown), *([] if tags is None else [TableColumn("tags", may_hide=order["tags"])])]
     rows = [*zip(*texts.values(), *shown.values(), *([] if tags is None else [tags]), strict=True)]
     older = listed.count - len(entries)
     hidden = [measure for measure in values if measure not in shown]
@@ -152,7 +152,7 @@ def _mean_cell(mean: Mapping[str, Any] | None) -> Cell:
     return NO_VALUE if mean is None else Number(mean["value"])
 
 
-def entries_document(entries: Sequence[EntrySummary], *, total: int | None = None) -> Document:
+def entries_document(entries: Sequence[EntrySummary], *, total: int | None = None) -> ResultDocument:
     """Entries from the oldest to the newest as one row each, newest first, with the measures of all of them."""
     newest_first = [*reversed(entries)]
     means = [entry.means for entry in newest_first]
@@ -170,22 +170,22 @@ def entries_document(entries: Sequence[EntrySummary], *, total: int | None = Non
     ]
     columns = [*words("entry", "system", "labels", "branch", "tags"), *numbers(*measures)]
     title = f"{plural(len(entries) if total is None else total, 'entry')}, newest first"
-    return Document(title, lambda: [Table(columns, rows, title, total=total)])
+    return ResultDocument(title, lambda: [Table(columns, rows, title, total=total)])
 
 
-def document(history: History) -> Document:
+def document(history: History) -> ResultDocument:
     """The newest entries."""
     entries = history.entries(last=LAST)
     if not entries:
-        return Document("History", lambda: [sentence("No entries.")])
+        return ResultDocument("History", lambda: [sentence("No entries.")])
     return entries_document(entries, total=history.count())
 
 
-def entry_document(entry: EntrySummary, scores: Scores | None = None) -> Document:
+def entry_document(entry: EntrySummary, scores: Scores | None = None) -> ResultDocument:
     """What an entry says, line by line, then its values, and the value of each query if asked for."""
 
     def parts() -> list[Part]:
-        values = [
+        values: list[list[Cell]] = [
             [
                 Words(measure),
                 Number(mean.value),
@@ -200,17 +200,17 @@ def entry_document(entry: EntrySummary, scores: Scores | None = None) -> Documen
         return made if scores is None else [*made, query_table(scores)]
 
     data = {"schema": ENTRY_JSON_SCHEMA, "entry": entry.to_dict()}
-    return Document(
+    return ResultDocument(
         f"Entry {entry.name}",
         parts,
         lambda: data if scores is None else {**data, "scores": scores.to_dict(per_query=True)},
     )
 
 
-def saved_entry_document(entry: SavedEntry) -> Document:
+def saved_entry_document(entry: SavedEntry) -> ResultDocument:
     """What an entry says, and its scores."""
     scores = scores_document(entry.scores)
-    return Document(scores.title, lambda: [_facts(entry.summary), *scores.parts()], caveats=scores.caveats)
+    return ResultDocument(scores.title, lambda: [_facts(entry.summary), *scores.parts()], caveats=scores.caveats)
 
 
 def _range(mean: SavedMean) -> Range:
@@ -268,24 +268,24 @@ class TrendChart:
     with_facts: bool
 
 
-def trend_document(trend: Trend) -> Document:
+def trend_document(trend: Trend) -> ResultDocument:
     """The value of each entry: of all queries with what else changed, then of each group; and where it changed."""
     branch = f", branch {printable(trend.branch)}" if trend.branch else ""
     title = f"{trend.measure} of {printable(trend.system)} on {printable(trend.collection)}{branch}"
 
     def parts() -> list[Part]:
         series = [TrendChart(trend, one, place == 0) for place, one in enumerate(trend.series)]
-        charts = [Chart("trend", one, _trend_parts(one, title)) for one in series]
+        charts = [ChartData("trend", one, _trend_parts(one, title)) for one in series]
         return [sentence(title), *charts, Sentences(trend_footer(trend), "footnote")]
 
-    return Document(title, parts, trend.to_dict)
+    return ResultDocument(title, parts, trend.to_dict)
 
 
 def _trend_parts(chart: TrendChart, title: str) -> list[Part]:
     """A series for an output that draws no chart of it."""
     trend, series = chart.trend, chart.series
     changed = {change.index for change in series.changes}
-    rows = [
+    rows: list[list[Cell]] = [
         [
             Words(point.name),
             Number(mean.value),
@@ -333,7 +333,7 @@ def trend_footer(trend: Trend) -> list[str]:
     return lines
 
 
-def changes_document(check: QualityCheck, changes: Sequence[QualityChange] | None = None) -> Document:
+def changes_document(check: QualityCheck, changes: Sequence[QualityChange] | None = None) -> ResultDocument:
     """One line per change that is reported, then how many there are, and how they were looked for."""
     reported = check.changes if changes is None else changes
 
@@ -351,13 +351,15 @@ def changes_document(check: QualityCheck, changes: Sequence[QualityChange] | Non
         searched = {"found": len(check.changes), "series": check.series, "alpha": check.alpha}
         return {**alert_message(reported), **searched}
 
-    return Document("Changes of quality", parts, data)
+    return ResultDocument("Changes of quality", parts, data)
 
 
 # ------------------------------------------------------------------------------------------- comparisons of versions
 
 
-def entries_comparison_document(compared: VersionComparison, before: EntrySummary, after: EntrySummary) -> Document:
+def entries_comparison_document(
+    compared: VersionComparison, before: EntrySummary, after: EntrySummary
+) -> ResultDocument:
     """The answer, what changed in the labels, the parts of the change, and the test of the system's part."""
 
     def parts() -> list[Part]:
@@ -371,7 +373,7 @@ def entries_comparison_document(compared: VersionComparison, before: EntrySummar
         return [Sentences(headline(tested), "answer"), *about, _tested_table(tested)]
 
     entries = {"before": before.to_dict(), "after": after.to_dict()}
-    return Document(
+    return ResultDocument(
         "Change", parts, lambda: {"schema": COMPARISON_SCHEMA, "entries": entries, "change": compared.to_dict()}
     )
 
@@ -381,19 +383,21 @@ def _version_parts(compared: VersionComparison, title: str) -> list[Part]:
     return [Sentences(lines), parts_table(compared.parts, title)]
 
 
-def version_document(compared: VersionComparison) -> Document:
+def version_document(compared: VersionComparison) -> ResultDocument:
     """What changed in the labels, the parts of the change, and the comparison of the systems."""
     title = f"From {compared.before} to {compared.after}"
     about = _version_parts(compared, title)
     if compared.comparison is None:
-        return Document(title, lambda: [sentence("No query can be compared, so nothing is tested.", "answer"), *about])
+        return ResultDocument(
+            title, lambda: [sentence("No query can be compared, so nothing is tested.", "answer"), *about]
+        )
     tested = comparison_document(compared.comparison)
 
     def parts() -> list[Part]:
         answer, *others = tested.parts()
         return [answer, *about, *others]
 
-    return Document(title, parts, caveats=tested.caveats)
+    return ResultDocument(title, parts, caveats=tested.caveats)
 
 
 def _entry_line(side: str, entry: EntrySummary) -> str:
@@ -405,7 +409,7 @@ def parts_table(parts: Sequence[ChangeParts], title: str) -> Table:
     """One row per measure, its parts beside the whole change."""
     is_joint = any(part.joint is not None for part in parts)
     titles = ["system and labels", "queries"] if is_joint else ["system", "labels", "queries"]
-    rows = []
+    rows: list[list[Cell]] = []
     for part in parts:
         split = [part.joint, part.queries] if is_joint else [part.system, part.labels, part.queries]
         changes = [Number(value, "difference", ENTRY_DIGITS) for value in (part.total, *split)]
@@ -415,7 +419,7 @@ def parts_table(parts: Sequence[ChangeParts], title: str) -> Table:
 
 def _tested_table(comparison: Comparison) -> Table:
     """The differences between the systems, with their intervals and p values."""
-    rows = [
+    rows: list[list[Cell]] = [
         [
             Words(row.measure),
             replace(difference_cell(row, comparison.alpha), mark=""),  # the word beside it says the same

@@ -15,14 +15,14 @@ from rankgauge.labels.gold.resolution import ResolvedLabels
 from rankgauge.labels.sampled_means import SampledEstimate
 from rankgauge.render.document import (
     Cell,
-    Column,
-    Document,
     Number,
     Part,
     Range,
     Record,
+    ResultDocument,
     Rows,
     Table,
+    TableColumn,
     Words,
     listed,
     name,
@@ -56,9 +56,9 @@ LABEL_ESTIMATE_FIELDS = (
 
 def raters_document(
     agreements: Sequence[RaterAgreement], order: QrelsAgreement | None = None, notes: Sequence[Note] = ()
-) -> Document:
+) -> ResultDocument:
     """Each pair of raters: the statistics, the confusion table, the groups; then the effect on the order of runs."""
-    return Document(
+    return ResultDocument(
         "Agreement of assessors",
         lambda: _agreement_parts(agreements, order),
         lambda: {
@@ -71,7 +71,7 @@ def raters_document(
     )
 
 
-def rater_document(agreement: RaterAgreement) -> Document:
+def rater_document(agreement: RaterAgreement) -> ResultDocument:
     """One pair of assessors."""
     return raters_document([agreement])
 
@@ -94,7 +94,9 @@ def _agreement_parts(agreements: Sequence[RaterAgreement], order: QrelsAgreement
 def _statistics_table(agreement: RaterAgreement) -> Table:
     """One row per statistic."""
     values = agreement.values
-    rows = [[Words(AGREEMENT_NAMES[key]), Number(one.estimate, digits=3), _range(one)] for key, one in values.items()]
+    rows: list[list[Cell]] = [
+        [Words(AGREEMENT_NAMES[key]), Number(one.estimate, digits=3), _range(one)] for key, one in values.items()
+    ]
     confidence = next(iter(values.values())).confidence
     return Table([*words(""), *numbers("value", f"{percent(confidence)} CI")], rows, "Agreement of assessors")
 
@@ -102,7 +104,7 @@ def _statistics_table(agreement: RaterAgreement) -> Table:
 def _groups_table(agreements: Sequence[RaterAgreement]) -> Table:
     """One row per group."""
     keys = list(agreements[0].values)
-    rows = [
+    rows: list[list[Cell]] = [
         [
             name(": ".join(map(printable, agreement.group or ()))),
             Number(agreement.documents, "count"),
@@ -119,11 +121,11 @@ def _confusion_table(agreement: RaterAgreement) -> Table:
     assert agreement.table is not None
     first, second = agreement.names
     grades = [*map(given, agreement.grades)]
-    rows = [
+    rows: list[list[Cell]] = [
         [name(f"{first} {grade}"), *(Number(count, "count") for count in counts)]
         for grade, counts in zip(grades, agreement.table.tolist(), strict=True)
     ]
-    columns = [*words(""), *(Column(f"{second} {grade}", from_data=True) for grade in grades)]
+    columns = [*words(""), *(TableColumn(f"{second} {grade}", from_data=True) for grade in grades)]
     return Table(columns, rows, "Grades of both")
 
 
@@ -148,9 +150,9 @@ def agreement_records(agreements: Sequence[RaterAgreement]) -> Iterator[Record]:
             }
 
 
-def estimates_document(estimates: LabelEstimates, notes: Sequence[Note] = ()) -> Document:
+def estimates_document(estimates: LabelEstimates, notes: Sequence[Note] = ()) -> ResultDocument:
     """One row per run and measure: the estimate, and what people's or the machine's labels give alone."""
-    return Document(
+    return ResultDocument(
         "Estimates",
         lambda: _estimate_parts(estimates),
         lambda: {
@@ -165,7 +167,7 @@ def estimates_document(estimates: LabelEstimates, notes: Sequence[Note] = ()) ->
     )
 
 
-def document(estimates: LabelEstimates) -> Document:
+def document(estimates: LabelEstimates) -> ResultDocument:
     """Without the notes of readers."""
     return estimates_document(estimates)
 
@@ -177,7 +179,7 @@ def _estimate_parts(estimates: LabelEstimates) -> list[Part]:
         f"Human labels for {queries}, machine labels for {estimates.machine_queries:,} more. The estimate is "
         "consistent whatever the machine's errors are, if the human queries are a random sample."
     )
-    rows = [
+    rows: list[list[Cell]] = [
         [
             name(row.run),
             Words(row.measure),
@@ -213,7 +215,7 @@ def _with_ends(interval: Interval) -> Number:
     return Number(interval.estimate, digits=3, ends=(interval.low, interval.high))
 
 
-def sampled_document(rows: Sequence[SampledEstimate]) -> Document:
+def sampled_document(rows: Sequence[SampledEstimate]) -> ResultDocument:
     """Estimates from a sampled pool: one row per run and value."""
     first = rows[0].interval
 
@@ -226,7 +228,7 @@ def sampled_document(rows: Sequence[SampledEstimate]) -> Document:
         text = f"Estimated from a random sample of the documents of {plural(first.n, 'query')}."
         return [sentence(text), Table(columns, cells, "Estimates")]
 
-    return Document(
+    return ResultDocument(
         "Estimates",
         parts,
         lambda: {"schema": SAMPLED_SCHEMA, "estimates": [row.to_dict() for row in rows]},
@@ -237,9 +239,9 @@ def sampled_document(rows: Sequence[SampledEstimate]) -> Document:
 # ------------------------------------------------------------------------------------- labels that no longer fit
 
 
-def check_document(check: LabelCheck) -> Document:
+def check_document(check: LabelCheck) -> ResultDocument:
     """The answer, the queries whose labels rotted, and some of these labels."""
-    return Document(
+    return ResultDocument(
         "Labels",
         lambda: _check_parts(check),
         lambda: _check_data(check),
@@ -251,7 +253,7 @@ def _check_parts(check: LabelCheck) -> list[Part]:
     parts: list[Part] = [sentence(_check_sentence(check), "answer", "worse" if check.rotted else "better")]
     rotted = [(query, counts) for query, counts in check.by_query.items() if counts["changed"] or counts["gone"]]
     if rotted:
-        rows = [
+        rows: list[list[Cell]] = [
             [name(query), Number(counts.total(), "count"), *(Number(counts[state], "count") for state in LABEL_STATES)]
             for query, counts in rotted[:MAX_QUERIES]
         ]
@@ -312,7 +314,7 @@ def _check_records(check: LabelCheck, *, every: bool = False) -> list[Record]:
 # ------------------------------------------------------------------------------------------------------ gold passages
 
 
-def gold_document(labels: GoldLabels) -> Document:
+def gold_document(labels: GoldLabels) -> ResultDocument:
     """The first passages, and what is missing."""
     rows = [
         [name(passage.query), name(passage.document or ""), name(passage.text or "")]
@@ -322,12 +324,12 @@ def gold_document(labels: GoldLabels) -> Document:
     title = f"{labels.name}: {passages} of {queries}"
     table = Table(words("query", "document", "passage"), rows, title, total=len(labels.passages))
     without = [f"{plural(len(labels.without_gold), 'query')} without a passage"] if labels.without_gold else []
-    return Document(title, lambda: [table], caveats=lambda: [*without, *(note.message for note in labels.notes)])
+    return ResultDocument(title, lambda: [table], caveats=lambda: [*without, *(note.message for note in labels.notes)])
 
 
-def resolved_document(resolved: ResolvedLabels) -> Document:
+def resolved_document(resolved: ResolvedLabels) -> ResultDocument:
     """How many passages some chunk contains, and which are in none."""
     total, missing = len(resolved.labels.passages), len(resolved.matches.missing)
     found = f"{total - missing:,} of {plural(total, 'passage')} are in the chunks; {len(resolved.split):,} are split"
     absent = listed("In no chunk", [note.message for note in resolved.missing_notes()])
-    return Document("Labels", lambda: [sentence(f"{found}.", "answer"), *absent])
+    return ResultDocument("Labels", lambda: [sentence(f"{found}.", "answer"), *absent])

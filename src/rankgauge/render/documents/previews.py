@@ -15,10 +15,10 @@ from rankgauge.labels.records import Judgment, PoolItem
 from rankgauge.render.document import (
     NO_VALUE,
     Cell,
-    Document,
     Facts,
     Number,
     Part,
+    ResultDocument,
     Table,
     name,
     numbers,
@@ -30,7 +30,7 @@ HEAD_ROWS = 10
 MAX_GRADES = 12  # named with their counts
 
 
-def run_document(run: Run) -> Document:
+def run_document(run: Run) -> ResultDocument:
     """Queries, results and scores, and the first rankings."""
     sizes = np.diff(run.offsets)
     status = Counter(run.status.tolist())
@@ -38,7 +38,7 @@ def run_document(run: Run) -> Document:
     queries = ", ".join([f"{len(run.queries):,}", *(f"{count:,} {label}" for label, count in few.items() if count)])
     about = {"queries": queries, "results per query": _range(sizes), "scores": _range(run.scores)}
     title = f"{plural(len(run), 'result')} of {plural(len(run.queries), 'query')}"
-    return Document(f"Run {run.name}", lambda: [_first(run), _facts(title, about)])
+    return ResultDocument(f"Run {run.name}", lambda: [_first(run), _facts(title, about)])
 
 
 def _first(run: Run) -> Table:
@@ -53,10 +53,10 @@ def _first(run: Run) -> Table:
     return Table(columns, rows, f"Run {run.name}: first results", total=len(run))
 
 
-def qrels_document(qrels: Qrels) -> Document:
+def qrels_document(qrels: Qrels) -> ResultDocument:
     """Queries, documents and grades, and the first judgments."""
     queries, docs = qrels.queries.to_text(), qrels.docs.head(HEAD_ROWS).to_text()
-    rows = [
+    rows: list[list[Cell]] = [
         [name(queries[int(qrels.query[row])]), name(doc), Number(float(qrels.grades[row]), "given")]
         for row, doc in enumerate(docs)
     ]
@@ -72,10 +72,10 @@ def qrels_document(qrels: Qrels) -> Document:
     columns = [*words("query", "document"), *numbers("grade")]
     table = Table(columns, rows, f"Judgments {qrels.name}: first rows", total=len(qrels.docs))
     title = f"{plural(len(qrels), 'judgment')} of {plural(len(qrels.queries), 'query')}"
-    return Document(f"Judgments {qrels.name}", lambda: [table, _facts(title, about)])
+    return ResultDocument(f"Judgments {qrels.name}", lambda: [table, _facts(title, about)])
 
 
-def queries_document(queries: Queries) -> Document:
+def queries_document(queries: Queries) -> ResultDocument:
     """The first queries with their texts and columns."""
     columns = [*queries.columns]
     rows = []
@@ -83,10 +83,10 @@ def queries_document(queries: Queries) -> Document:
         values = (queries.columns[column].get(query) for column in columns)
         rows.append([name(query), name(text or ""), *(name("" if value is None else str(value)) for value in values)])
     title = plural(len(queries), "query")
-    return Document(title, lambda: [Table(words("query", "text", *columns), rows, title, total=len(queries))])
+    return ResultDocument(title, lambda: [Table(words("query", "text", *columns), rows, title, total=len(queries))])
 
 
-def pool_document(pool: Sequence[PoolItem]) -> Document:
+def pool_document(pool: Sequence[PoolItem]) -> ResultDocument:
     """The documents to judge."""
     sampled = [item for item in pool if item.sampled]
     queries = plural(len({item.query for item in pool}), "query")
@@ -96,10 +96,10 @@ def pool_document(pool: Sequence[PoolItem]) -> Document:
         sentence(f"{plural(len(sampled), 'document')} of {queries} to judge", "answer"),
         Table(columns, rows, "Pool: first documents", total=len(sampled)),
     ]
-    return Document("Pool", lambda: parts)
+    return ResultDocument("Pool", lambda: parts)
 
 
-def judgments_document(judgments: Sequence[Judgment]) -> Document:
+def judgments_document(judgments: Sequence[Judgment]) -> ResultDocument:
     """The judgments of people and machines, newest last, and their grades."""
     rows = [
         [
@@ -115,7 +115,7 @@ def judgments_document(judgments: Sequence[Judgment]) -> Document:
     columns = [*words("query", "document", "assessor"), *numbers("grade")]
     table = Table(columns, rows, "First judgments", total=len(judgments))
     facts = _facts(plural(len(judgments), "judgment"), {"grades": grades, "assessors": assessors})
-    return Document("Judgments", lambda: [table, facts])
+    return ResultDocument("Judgments", lambda: [table, facts])
 
 
 def _facts(title: str, values: dict[str, str]) -> Facts:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import MISSING, percent, plural, span
 from rankgauge.errors import printable
 from rankgauge.evaluation.notes import Note, caveat_sentences
@@ -16,17 +15,15 @@ from rankgauge.measures.spec import Measure
 from rankgauge.render.document import (
     NOTHING,
     Cell,
-    Chart,
-    Column,
-    Document,
+    DocumentSection,
     Number,
     Part,
     Range,
     Record,
-    Rows,
-    Section,
+    ResultDocument,
     Sentences,
     Table,
+    TableColumn,
     Words,
     listed,
     name,
@@ -36,7 +33,6 @@ from rankgauge.render.document import (
 )
 
 if TYPE_CHECKING:
-    from rankgauge.comparison.result import Comparison
     from rankgauge.config.bands.bands import Bands
     from rankgauge.evaluation.evaluate import Evaluation
     from rankgauge.evaluation.groups import GroupSummary
@@ -49,108 +45,21 @@ CONFIDENCE = 0.95
 MAX_QUERIES = 20  # of one run, in its folded table by query
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is shown of scores besides the means."""
-
-    per_query: bool = False
-    intervals: bool = False
-    by: Sequence[str] = ()  # columns of the queries
-    ties: bool = False
-    unjudged: bool = False
-    plot: bool = False
-    sort: str | None = None  # of the runs; JSON has them as given
-    confidence: float = CONFIDENCE
-    bands: Bands | None = None
-
-    def sorted_runs(self, scores: Sequence[Scores]) -> Sequence[Scores]:
-        """Runs in the order that is asked for."""
-        if len(scores) == 1 and self.sort is None:
-            return scores
-        from rankgauge.evaluation.order import sorted_runs
-
-        return sorted_runs(scores, self.sort)
-
-
-def evaluation_document(
-    evaluation: Evaluation, wanted: Wanted, comparison: Comparison | None = None, notes: Sequence[Note] = ()
-) -> Document:
-    """Scores with what is wanted of them; modules that a plain evaluation does not need are not imported."""
-    return Document(
-        "Scores",
-        lambda: _evaluation_parts(evaluation, wanted, comparison),
-        lambda: _evaluation_data(evaluation, wanted, comparison, notes),
-        lambda: Rows(SCORE_FIELDS, records(wanted.sorted_runs(evaluation.scores), per_query=wanted.per_query)),
-    )
-
-
-def _evaluation_parts(evaluation: Evaluation, wanted: Wanted, comparison: Comparison | None) -> list[Part]:
-    scores, bands = wanted.sorted_runs(evaluation.scores), wanted.bands
-    parts: list[Part] = [means_table(scores, bands=bands), *map(query_table, scores if wanted.per_query else ())]
-    parts += [intervals_table(scores, confidence=wanted.confidence)] if wanted.intervals else []
-    parts += group_tables(scores, wanted.by, confidence=wanted.confidence)
-    if comparison is not None:
-        from rankgauge.comparison.order import sort_systems
-        from rankgauge.render.documents.comparison import comparison_parts
-
-        parts += comparison_parts(sort_systems(comparison, wanted.sort))
-    if wanted.ties or wanted.unjudged:
-        from rankgauge.render.documents.audits import audit_parts, audits_of
-
-        parts += audit_parts(audits_of(evaluation, ties=wanted.ties, unjudged=wanted.unjudged))
-    uplifts: list[str] = []
-    if bands is not None:
-        from rankgauge.render.documents.bands import uplift_lines
-
-        uplifts = uplift_lines(evaluation.scores, bands, comparison)
-    parts.append(Sentences([*uplifts, *footer(evaluation.scores)], "footnote"))
-    return [*parts, *([Chart("means", (scores, wanted.confidence))] if wanted.plot else [])]
-
-
-def footer(scores: Sequence[Scores]) -> list[str]:
-    """How many queries the means are over, and under which conventions."""
-    return [averaged_line(scores), *conventions_lines(scores)]
-
-
-def _evaluation_data(
-    evaluation: Evaluation, wanted: Wanted, comparison: Comparison | None, notes: Sequence[Note]
-) -> dict[str, Any]:
-    from rankgauge.render.documents.audits import audits_of, with_audits
-    from rankgauge.render.documents.bands import with_bands
-
-    data = as_dict(evaluation.scores, per_query=wanted.per_query, notes=notes)
-    for entry, run in zip(data["runs"], evaluation.scores, strict=True):
-        if wanted.by:
-            entry["by"] = group_dicts(run, wanted.by, confidence=wanted.confidence)
-        if wanted.intervals:
-            for measure, value in entry["measures"].items():
-                value |= interval_dicts(run, measure, confidence=wanted.confidence)
-    if comparison is not None:
-        data["comparison"] = comparison.to_dict()
-    audits = audits_of(evaluation, ties=wanted.ties, unjudged=wanted.unjudged)
-    return with_bands(
-        with_audits(data, audits, per_query=wanted.per_query), evaluation.scores, wanted.bands, comparison
-    )
-
-
-# ------------------------------------------------------------------------------------- one result, as a notebook has it
-
-
-def document(result: Evaluation) -> Document:
+def document(result: Evaluation) -> ResultDocument:
     """The scores of its runs."""
     return scores_document(result.scores[0]) if len(result.scores) == 1 else score_list_document(result.scores)
 
 
-def scores_document(scores: Scores) -> Document:
+def scores_document(scores: Scores) -> ResultDocument:
     """Each measure with its interval, the queries, and what to know of them."""
-    return Document(
+    return ResultDocument(
         f"{scores.run} on {scores.qrels}",
         lambda: [_one_run(scores, f"{scores.run} on {scores.qrels}"), _conventions([scores]), _queries(scores)],
         caveats=lambda: caveats([scores]),
     )
 
 
-def score_list_document(scores: Sequence[Scores]) -> Document:
+def score_list_document(scores: Sequence[Scores]) -> ResultDocument:
     """Runs as rows, best first; those on other judgments, or with other measures, in tables of their own."""
     from rankgauge.evaluation.order import sorted_runs
 
@@ -164,18 +73,22 @@ def score_list_document(scores: Sequence[Scores]) -> Document:
             made += [means_table(runs, title=f"{plural(len(runs), 'run')} on {runs[0].qrels}"), _conventions(runs)]
         return made
 
-    return Document("Scores", parts, caveats=lambda: [line for runs in tables.values() for line in caveats(runs)])
+    return ResultDocument("Scores", parts, caveats=lambda: [line for runs in tables.values() for line in caveats(runs)])
 
 
-def groups_document(groups: Sequence[GroupSummary]) -> Document:
+def groups_document(groups: Sequence[GroupSummary]) -> ResultDocument:
     """One row per group and measure."""
     first = groups[0]
     rows = [[name(group.label), Words(group.measure), *_group_cells(group)] for group in groups]
-    columns = [Column(f"by {first.by}", is_words=True), *words("measure"), *_group_columns(first.interval.confidence)]
-    return Document(f"Groups by {first.by}", lambda: [Table(columns, rows, f"Groups by {first.by}")])
+    columns = [
+        TableColumn(f"by {first.by}", is_words=True),
+        *words("measure"),
+        *_group_columns(first.interval.confidence),
+    ]
+    return ResultDocument(f"Groups by {first.by}", lambda: [Table(columns, rows, f"Groups by {first.by}")])
 
 
-def retrieval_document(result: RetrievalResult) -> Document:
+def retrieval_document(result: RetrievalResult) -> ResultDocument:
     """Each measure with its interval, latency, failed queries, and what to know of the answers."""
     title = f"{result.scores.run}: {plural(len(result), 'query')}"
 
@@ -189,7 +102,12 @@ def retrieval_document(result: RetrievalResult) -> Document:
             _queries(result.scores),
         ]
 
-    return Document(title, parts, caveats=lambda: result.remarks)
+    return ResultDocument(title, parts, caveats=lambda: result.remarks)
+
+
+def footer(scores: Sequence[Scores]) -> list[str]:
+    """How many queries the means are over, and under which conventions."""
+    return [averaged_line(scores), *conventions_lines(scores)]
 
 
 def caveats(scores: Sequence[Scores]) -> list[str]:
@@ -208,12 +126,12 @@ def _conventions(scores: Sequence[Scores]) -> Sentences:
     return sentence("; ".join(footer(scores)), "footnote")
 
 
-def _queries(scores: Scores) -> Section:
+def _queries(scores: Scores) -> DocumentSection:
     table = query_table(scores)
     first = Table(
         [*words("query"), *table.columns[1:]], table.rows[:MAX_QUERIES], f"{scores.run} by query", total=len(table.rows)
     )
-    return Section("Values by query", [first], folded=True)
+    return DocumentSection("Values by query", [first], folded=True)
 
 
 # ----------------------------------------------------------------------------------------------------------- tables
@@ -243,7 +161,7 @@ def means_table(scores: Sequence[Scores], *, bands: Bands | None = None, title: 
 
 def query_table(scores: Scores) -> Table:
     """One row per query of one run."""
-    rows = [
+    rows: list[list[Cell]] = [
         [
             name(scores.queries[row]),
             *(value_cell(*pair) for pair in zip(scores.measures, scores.values[row].tolist(), strict=True)),
@@ -303,8 +221,8 @@ def _group_table(scores: Sequence[Scores], by: str, confidence: float) -> Table:
     return Table([*titles, *_group_columns(confidence)], rows, f"Groups by {by}")
 
 
-def _group_columns(confidence: float) -> list[Column]:
-    return [*numbers("queries", "mean", f"{percent(confidence)} CI"), Column("median", may_hide=1)]
+def _group_columns(confidence: float) -> list[TableColumn]:
+    return [*numbers("queries", "mean", f"{percent(confidence)} CI"), TableColumn("median", may_hide=1)]
 
 
 def _group_cells(group: GroupSummary) -> list[Cell]:

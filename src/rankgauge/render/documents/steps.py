@@ -13,14 +13,14 @@ from rankgauge.lists.suite import SuiteResult
 from rankgauge.render.document import (
     NOTHING,
     Cell,
-    Column,
-    Document,
+    DocumentSection,
     Number,
     Part,
     Range,
-    Section,
+    ResultDocument,
     Sentences,
     Table,
+    TableColumn,
     Tone,
     Words,
     listed,
@@ -41,15 +41,15 @@ class Summarized(Protocol):
         """The table."""
 
 
-def summary_document(result: Summarized) -> Document:
+def summary_document(result: Summarized) -> ResultDocument:
     """The result in a sentence, and its table."""
     content = result.summary_table()
     title = re.sub("(?<=[a-z])[A-Z]", lambda capital: f" {capital[0].lower()}", type(result).__name__)
-    return Document(title, lambda: [sentence(content.caption, "answer"), _summary_table(content, title)])
+    return ResultDocument(title, lambda: [sentence(content.caption, "answer"), _summary_table(content, title)])
 
 
 def _summary_table(content: SummaryTable, title: str) -> Table:
-    columns = [Column(head, is_words=not place, from_data=True) for place, head in enumerate(content.head)]
+    columns = [TableColumn(head, is_words=not place, from_data=True) for place, head in enumerate(content.head)]
     return Table(columns, [[_cell(value) for value in row] for row in content.rows], title)
 
 
@@ -57,7 +57,7 @@ def _cell(value: object) -> Cell:
     return Number(value) if value is None or isinstance(value, float) else name(str(value))
 
 
-def document(report: PipelineReport) -> Document:
+def document(report: PipelineReport) -> ResultDocument:
     """One line per step, then the confusion table of the experts, and what else is known of each step."""
 
     def parts() -> list[Part]:
@@ -69,16 +69,16 @@ def document(report: PipelineReport) -> Document:
             made.append(sentence("wrongly skipped: " + ", ".join(report.gate.wrongly_skipped)))
         others = {"Gate": report.gate, "Reranking": report.rerank}
         tables = [_summary_table(step.summary_table(), title) for title, step in others.items() if step is not None]
-        return [*made, Section("Steps", tables, folded=True, on_terminal=False)]
+        return [*made, DocumentSection("Steps", tables, folded=True, on_terminal=False)]
 
-    return Document(report.name, parts, report.to_dict)
+    return ResultDocument(report.name, parts, report.to_dict)
 
 
-def story_document(result: RetrievalQuality) -> Document:
+def story_document(result: RetrievalQuality) -> ResultDocument:
     """The verdict in a sentence, and one row per query."""
 
     def parts() -> list[Part]:
-        rows = [
+        rows: list[list[Cell]] = [
             [
                 name(query.id),
                 name(query.text),
@@ -95,15 +95,15 @@ def story_document(result: RetrievalQuality) -> Document:
         verdict = Sentences([text], "verdict", tone, word)
         return [verdict, *([Table(columns, rows, "Queries")] if rows else [])]
 
-    return Document("Retrieval quality", parts, result.to_dict)
+    return ResultDocument("Retrieval quality", parts, result.to_dict)
 
 
-def tuning_document(result: TuningResult) -> Document:
+def tuning_document(result: TuningResult) -> ResultDocument:
     """The value on the test queries, beside that of each run, and what was chosen."""
     dev, test = plural(len(result.split.dev), "query"), plural(len(result.split.test), "query")
 
     def parts() -> list[Part]:
-        rows = [[name(score.name), Number(score.dev), Number(score.test)] for score in result.scores]
+        rows: list[list[Cell]] = [[name(score.name), Number(score.dev), Number(score.test)] for score in result.scores]
         answer = f"tuned fusion: {result.measure} {number(result.value)} on {test} that it was not tuned on"
         return [
             sentence(answer, "answer"),
@@ -111,18 +111,18 @@ def tuning_document(result: TuningResult) -> Document:
             Sentences([f"tuned on {dev}, tested on {test}", *result.notes, f"chosen: {result.choice}"]),
         ]
 
-    return Document("Tuned fusion", parts)
+    return ResultDocument("Tuned fusion", parts, result.to_dict)
 
 
-def fetch_document(result: FetchResult) -> Document:
+def fetch_document(result: FetchResult) -> ResultDocument:
     """The run, and what went wrong."""
     run = run_document(result.run)
     failed = listed("Failed queries", [f"{query}: {error}" for query, error in result.failures.items()])
     notes = [note.message for note in result.notes]
-    return Document(run.title, lambda: [*run.parts(), *failed], caveats=lambda: notes)
+    return ResultDocument(run.title, lambda: [*run.parts(), *failed], caveats=lambda: notes)
 
 
-def suite_document(result: SuiteResult) -> Document:
+def suite_document(result: SuiteResult) -> ResultDocument:
     """Each metric with its interval, if it has one."""
     rows = [
         [
@@ -132,4 +132,4 @@ def suite_document(result: SuiteResult) -> Document:
         ]
         for metric, value in result.metrics.items()
     ]
-    return Document("Metrics", lambda: [Table([*words(""), *numbers("value", "interval")], rows, "Metrics")])
+    return ResultDocument("Metrics", lambda: [Table([*words(""), *numbers("value", "interval")], rows, "Metrics")])

@@ -7,10 +7,9 @@ from typing import Protocol
 
 from rankgauge.core.formatting import plural
 from rankgauge.errors import printable, shown
-from rankgauge.render.document import Document, Finding, Part, Sentences, marked, sentence, with_names
+from rankgauge.render.document import FindingPart, Part, ResultDocument, Sentences, Tone, marked, sentence, with_names
 from rankgauge.validation.codes import CODES, SEVERITIES
-from rankgauge.validation.findings import Finding as FoundFault
-from rankgauge.validation.findings import Place, Validation, as_dict
+from rankgauge.validation.findings import Finding, Place, Validation, as_dict
 from rankgauge.validation.repair import Repair
 
 PLACES_SHOWN = 5  # of an error or a warning; of a note the first is enough
@@ -18,12 +17,12 @@ OUTCOME_WIDTH = 9
 MAX_CHANGES = 60  # of a verification
 
 
-def validation_document(validations: Sequence[Validation]) -> Document:
+def validation_document(validations: Sequence[Validation]) -> ResultDocument:
     """The answer first, then the findings with their places and what to do."""
-    return Document("Validation", lambda: _parts(validations), lambda: as_dict(validations))
+    return ResultDocument("Validation", lambda: _parts(validations), lambda: as_dict(validations))
 
 
-def document(file: Validation) -> Document:
+def document(file: Validation) -> ResultDocument:
     """One file."""
     return validation_document([file])
 
@@ -34,7 +33,7 @@ def _parts(validations: Sequence[Validation]) -> list[Part]:
         return [Sentences([*map(headline, validations), *tally], "answer", "better")]
     parts: list[Part] = []
     for file in validations:
-        tone = "worse" if file.errors else "neutral" if file.warnings else "better"
+        tone: Tone = "worse" if file.errors else "neutral" if file.warnings else "better"
         parts += [sentence(headline(file), "answer", tone), *(_finding(file, finding) for finding in file.findings)]
     return [*parts, *map(sentence, tally)]
 
@@ -64,11 +63,11 @@ def fixed_text(path: str, repair: Repair, after: Validation | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _outcome_line(label: str, finding: FoundFault, text: str) -> str:
+def _outcome_line(label: str, finding: Finding, text: str) -> str:
     return f"  {label:<{OUTCOME_WIDTH}} {finding.code} ({finding.count:,}): {text}"
 
 
-def _finding(file: Validation, finding: FoundFault) -> Finding:
+def _finding(file: Validation, finding: Finding) -> FindingPart:
     places = finding.places[: 1 if finding.severity == "note" else PLACES_SHOWN]
     details = [("expected", finding.expected)]
     details += [("" if index else "found", text) for index, text in enumerate(_found_lines(file, finding, places))]
@@ -78,10 +77,10 @@ def _finding(file: Validation, finding: FoundFault) -> Finding:
     code = CODES.get(finding.code)
     if code is not None and code.repair:
         details.append(("--fix", code.repair))
-    return Finding(finding.severity, finding.code, finding.count, finding.message, details)
+    return FindingPart(finding.severity, finding.code, finding.count, finding.message, details)
 
 
-def _found_lines(file: Validation, finding: FoundFault, places: Sequence[Place]) -> list[str]:
+def _found_lines(file: Validation, finding: Finding, places: Sequence[Place]) -> list[str]:
     """One line per place that is shown, then how many are not."""
     locations = [_location(file, place) for place in places]
     width = max(map(len, locations))
@@ -123,11 +122,11 @@ class Verified(Protocol):
         """What is not as it was written."""
 
 
-def verification_document(verified: Verified) -> Document:
+def verification_document(verified: Verified) -> ResultDocument:
     """Whether everything is as it was written, and what is not."""
     counts = f"{plural(verified.files, 'file')}, {plural(verified.recomputed, 'number')} recomputed"
     if not verified.changes:
-        return Document("Verification", lambda: [sentence(f"ok: {counts}", "answer", "better")])
+        return ResultDocument("Verification", lambda: [sentence(f"ok: {counts}", "answer", "better")])
     answer = sentence(f"{plural(len(verified.changes), 'change')} in {counts}", "answer", "worse")
     changes = Sentences([*map(str, verified.changes[:MAX_CHANGES])], title="Changes")
-    return Document("Verification", lambda: [answer, changes])
+    return ResultDocument("Verification", lambda: [answer, changes])

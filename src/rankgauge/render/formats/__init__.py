@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankgauge.render.document import Document
+from rankgauge.render.document import ResultDocument
 from rankgauge.render.formats.terminal import PLAIN, Layout, as_text
 
 
-def rendered(document: Document, format: str, layout: Layout = PLAIN) -> str:
+def rendered(document: ResultDocument, format: str, layout: Layout = PLAIN) -> str:
     """A document in a format that a user can ask for; ``layout`` is that of the terminal."""
     match format:
         case "json":

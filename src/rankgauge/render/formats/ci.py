@@ -6,7 +6,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as Xml
 
 from rankgauge.errors import printable
-from rankgauge.render.document import Check, Document, Sentences, Table, Tone, Words, with_names
+from rankgauge.render.document import Check, ResultDocument, Sentences, Table, Tone, Words, with_names
 from rankgauge.render.formats.markdown import escaped, table, text_of_line
 from rankgauge.render.formats.terminal import as_text
 
@@ -15,7 +15,7 @@ VERDICT_SIGNS: dict[Tone, str] = {"better": "✅", "worse": "❌", "neutral": "�
 SKIPPED_SIGN = "⏭️"
 
 
-def as_junit(document: Document) -> str:
+def as_junit(document: ResultDocument) -> str:
     """One test case per check; properties of the document are those of the suite."""
     checks = document.checks()
     failures, skipped = (sum(check.state == state for check in checks) for state in ("failed", "skipped"))
@@ -46,7 +46,7 @@ def _case(check: Check) -> Xml.Element:
     return case
 
 
-def as_summary(document: Document) -> str:
+def as_summary(document: ResultDocument) -> str:
     """A heading, the answer, the tables and their notes."""
     blocks = []
     for part in document.parts():
@@ -57,7 +57,7 @@ def as_summary(document: Document) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _sentences(document: Document, part: Sentences) -> str:
+def _sentences(document: ResultDocument, part: Sentences) -> str:
     lines = [with_names(line, code, escaped) if isinstance(line, str) else text_of_line(line) for line in part.lines]
     match part.role:
         case "verdict":

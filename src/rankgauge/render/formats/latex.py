@@ -10,7 +10,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rankgauge.errors import printable
-from rankgauge.render.document import BETTER, WORSE, Cell, Chart, Document, Part, Section, Table, Words
+from rankgauge.render.document import (
+    BETTER,
+    WORSE,
+    Cell,
+    ChartData,
+    DocumentSection,
+    Part,
+    ResultDocument,
+    Table,
+    Words,
+)
 from rankgauge.render.formats.markdown import lines_of
 
 # A star or a bracket after the end of a row would be read as its argument.
@@ -25,18 +35,18 @@ _TRANSLATION = str.maketrans(_LATEX_ESCAPES)
 PREAMBLE_COMMENT = r"% needs \usepackage{booktabs}"
 
 
-def as_latex(document: Document) -> str:
+def as_latex(document: ResultDocument) -> str:
     """Each table with its legend in a float of its own, and sentences as paragraphs between them."""
     return "\n\n".join([PREAMBLE_COMMENT, *_blocks(document.parts())]) + "\n"
 
 
 def _blocks(parts: Sequence[Part]) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, Section):
+        if isinstance(part, DocumentSection):
             yield from _blocks(part.parts) if part.on_pages else ()
         elif isinstance(part, Table):
             yield _float(part.for_page())
-        elif isinstance(part, Chart):
+        elif isinstance(part, ChartData):
             yield from _blocks(part.instead)
         else:
             yield from map(escaped, lines_of(part))

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from rankgauge.errors import printable
 from rankgauge.render.document import (
     Cell,
-    Chart,
-    Document,
+    ChartData,
+    DocumentSection,
     Facts,
-    Finding,
+    FindingPart,
     Line,
     Part,
-    Section,
+    ResultDocument,
     Sentences,
     Table,
     Words,
@@ -27,7 +27,7 @@ _MENTION = re.compile(r"(?<!\w)@")
 _BLOCK = re.compile(r"^(\d*)([-+=.)])")  # what starts a list or a heading at the start of a line
 
 
-def as_markdown(document: Document, *, titled: bool = False) -> str:
+def as_markdown(document: ResultDocument, *, titled: bool = False) -> str:
     """Paragraphs and tables, in order; ``titled`` if the title of the document is on the page, too."""
     title = [f"# {escaped(document.title)}"] if titled else []
     return "\n\n".join([*title, *blocks(document.parts())]) + "\n"
@@ -36,23 +36,23 @@ def as_markdown(document: Document, *, titled: bool = False) -> str:
 def blocks(parts: Sequence[Part]) -> Iterator[str]:
     """The parts of a page, one after the other."""
     for part in parts:
-        if isinstance(part, Section):
+        if isinstance(part, DocumentSection):
             if part.on_pages:
                 yield from [f"## {escaped(part.title)}"] if not part.folded else []
                 yield from blocks(part.parts)
         elif isinstance(part, Table):
             yield table(part.for_page())
-        elif isinstance(part, Chart):
+        elif isinstance(part, ChartData):
             yield from blocks(part.instead)
         else:
             yield from map(paragraph, lines_of(part))
 
 
-def lines_of(part: Sentences | Facts | Finding) -> Iterator[str]:
+def lines_of(part: Sentences | Facts | FindingPart) -> Iterator[str]:
     """The lines of a part that is no table."""
     if isinstance(part, Facts):
         yield from (f"{label}: {text_of_line(line)}" for label, lines in part.present.items() for line in lines)
-    elif isinstance(part, Finding):
+    elif isinstance(part, FindingPart):
         yield f"{part.severity} {part.code} ({part.count:,}): {part.message}"
         yield from (f"{label}: {text}" if label else text for label, text in part.details)
     else:

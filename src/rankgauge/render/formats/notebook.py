@@ -21,13 +21,13 @@ from rankgauge.io.writing import write_atomically
 from rankgauge.rag.results import RetrievalResult
 from rankgauge.render.document import (
     Cell,
-    Chart,
-    Document,
+    ChartData,
+    DocumentSection,
     Facts,
-    Finding,
+    FindingPart,
     Line,
     Part,
-    Section,
+    ResultDocument,
     Sentences,
     Table,
     Words,
@@ -56,7 +56,7 @@ def view_of(result: Any) -> str:
     return as_fragment(document_of(result), label)
 
 
-def as_fragment(document: Document, label: str) -> str:
+def as_fragment(document: ResultDocument, label: str) -> str:
     """A document for a notebook; ``label`` names it for screen readers."""
     parts = [*document.parts(), *listed("Caveats", document.caveats())]
     return wrapped("".join(map(_part, parts)), label)
@@ -86,11 +86,11 @@ def _part(part: Part) -> str:
             return _sentences(part)
         case Facts():
             return _table(_as_table(part))
-        case Finding():
+        case FindingPart():
             return _finding(part)
-        case Chart():
+        case ChartData():
             return "".join(map(_part, part.instead))
-        case Section():
+        case DocumentSection():
             inner = "".join(map(_part, part.parts))
             title = _text(part.title)
             if part.folded:
@@ -119,7 +119,7 @@ def _line(line: Line) -> str:
     return _text((with_names(line, str) if isinstance(line, str) else line.within(None, "; ")).strip())
 
 
-def _finding(part: Finding) -> str:
+def _finding(part: FindingPart) -> str:
     """A fault as a title, and what belongs to it as a list."""
     items: list[str] = []
     for label, text in part.details:
@@ -213,7 +213,7 @@ class Explorer:
             text = sentence(
                 f"The page has {byte_size(size)}, and a notebook embeds at most {limit}: write it with save(path)."
             )
-            return as_fragment(Document("Explorer", lambda: [text]), "Explorer")
+            return as_fragment(ResultDocument("Explorer", lambda: [text]), "Explorer")
         # Scripts run with an origin of their own: they cannot read the notebook, its cookies or its storage.
         frame = (
             f'<iframe title="{escape(plain(self.title))}" sandbox="allow-scripts" allow="clipboard-write" '

@@ -22,18 +22,18 @@ from rankgauge.render.document import (
     NAME_START,
     READABLE_NAME,
     Cell,
-    Chart,
-    Column,
-    Document,
+    ChartData,
+    DocumentSection,
     Facts,
-    Finding,
+    FindingPart,
     Line,
     Part,
-    Section,
+    ResultDocument,
     Sentences,
     Severity,
     ShortLine,
     Table,
+    TableColumn,
     Tone,
     Words,
     with_names,
@@ -73,7 +73,7 @@ class Layout:
 PLAIN = Layout()
 
 
-def as_text(document: Document, layout: Layout = PLAIN) -> str:
+def as_text(document: ResultDocument, layout: Layout = PLAIN) -> str:
     """Parts separated by blank lines; marks are explained once, and hidden columns named once."""
     blocks, hidden, explained, place = list[str](), list[str](), False, 0
     for part in _flat(document.parts()):
@@ -93,24 +93,24 @@ def as_text(document: Document, layout: Layout = PLAIN) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _flat(parts: Sequence[Part]) -> Iterator[Sentences | Table | Facts | Finding | Chart]:
+def _flat(parts: Sequence[Part]) -> Iterator[Sentences | Table | Facts | FindingPart | ChartData]:
     """A terminal has no titles of sections, and folds nothing."""
     for part in parts:
-        if isinstance(part, Section):
+        if isinstance(part, DocumentSection):
             yield from _flat(part.parts if part.on_terminal else ())
         else:
             yield part
 
 
-def _block(part: Sentences | Facts | Finding | Chart, layout: Layout) -> str:
-    if isinstance(part, Chart):
+def _block(part: Sentences | Facts | FindingPart | ChartData, layout: Layout) -> str:
+    if isinstance(part, ChartData):
         from rankgauge.render.formats.text_chart import drawing
 
         return drawing(part, layout)
     if isinstance(part, Facts):
         facts = (_labeled(label, lines, layout) for label, lines in part.present.items())
         return "\n".join(line for lines in facts for line in lines)
-    if isinstance(part, Finding):
+    if isinstance(part, FindingPart):
         return "\n".join(_finding_lines(part, layout))
     if part.role in ("answer", "verdict"):
         return "\n".join(line for text in part.lines for line in _answer_lines(part, text, layout))
@@ -150,7 +150,7 @@ def _line(line: Line, layout: Layout) -> str:
     return printable(with_names(line, shown) if NAME_START in line else line, None)
 
 
-def _finding_lines(finding: Finding, layout: Layout) -> list[str]:
+def _finding_lines(finding: FindingPart, layout: Layout) -> list[str]:
     first, *others = hung(f"{finding.severity} {finding.code} ({finding.count:,}): {finding.message}", layout)
     if layout.color:  # after wrapping, which would count the sequences as columns
         first = f"{SEVERITY_COLORS[finding.severity]}{finding.severity}{RESET}{first.removeprefix(finding.severity)}"
@@ -197,7 +197,7 @@ def _with_columns_below(table: Table) -> Table:
     return replace(_only(table, lambda column: not column.is_below), legend="; ".join(legend))
 
 
-def _only(table: Table, is_kept: Callable[[Column], bool]) -> Table:
+def _only(table: Table, is_kept: Callable[[TableColumn], bool]) -> Table:
     """The table with some of its columns."""
     kept = [place for place, column in enumerate(table.columns) if is_kept(column)]
     rows = [[row[place] for place in kept] for row in table.rows]

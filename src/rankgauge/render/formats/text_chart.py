@@ -11,7 +11,7 @@ from rankgauge.core.formatting import MISSING, number, percent, span, text_of
 from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Measure
-from rankgauge.render.document import Chart
+from rankgauge.render.document import ChartData
 from rankgauge.render.documents.scores import interval_span, value_text
 from rankgauge.render.formats.wrapping import columns_of, excerpt, shortened, wrap
 from rankgauge.stats.results import Interval
@@ -31,11 +31,12 @@ READABLE_WIDTH = 30  # of a chart, if names are shortened for it
 MIN_LABEL, MAX_LABEL = 10, 40
 
 
-def drawing(chart: Chart, layout: Layout) -> str:
+def drawing(chart: ChartData, layout: Layout) -> str:
     """A chart as wide as the layout."""
     match chart.kind:
         case "means":
-            return of_scores(*chart.data, layout)
+            scores, confidence = chart.data
+            return of_scores(scores, confidence, layout)
         case "changes":
             return of_comparison(chart.data, layout)
         case "trend":

@@ -14,6 +14,7 @@ from rankgauge.render.html.charts.differences import Axes
 from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.page import page_parts, template, with_data
 from rankgauge.render.html.page_systems import color_systems
+from rankgauge.render.html.page_tables import page_table
 from rankgauge.render.html.payload import QUERY_CHARACTERS
 from rankgauge.render.html.payload_rankings import (
     SNIPPET_CHARACTERS,
@@ -37,7 +38,7 @@ def difference_page(
         **page_parts(),
         title=f"{difference.names[0]} and {difference.names[1]}",
         summary=difference_summary(difference),
-        means=means_of_difference(difference),
+        means=page_table(means_of_difference(difference), "Means over queries"),
     )
     packer = Packer()
     return with_data(frame, packer.compress(_payload(packer, difference, texts, snippets or {})))

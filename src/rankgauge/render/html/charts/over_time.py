@@ -1,4 +1,4 @@
-"""Values over time: one dot per entry with its interval, and a line where something changed."""
+"""Values over time, with change points."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from rankgauge.render.html.charts.axes import horizontal_grid, value_column
-from rankgauge.render.html.charts.labels import plot_width, text_width
-from rankgauge.render.html.charts.scales import Scale, padded_range
-from rankgauge.render.html.charts.svg import FULL_WIDTH, across, drawing, line, px, stretched, tag, text
-from rankgauge.render.html.direction import Tone
+from rankgauge.render.document import Tone
+from rankgauge.render.html.charts.drawing import (
+    FULL_WIDTH,
+    Scale,
+    across,
+    drawing,
+    horizontal_grid,
+    line,
+    padded_range,
+    plot_width,
+    px,
+    stretched,
+    tag,
+    text,
+    text_width,
+    value_column,
+)
 
 TIME_HEIGHT, TIME_TOP, TIME_BOTTOM = 170, 8, 24  # without labels of changes
 TIME_TICKS = 5

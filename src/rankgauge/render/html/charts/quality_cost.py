@@ -1,4 +1,4 @@
-"""Quality against latency, and the Pareto-optimal systems."""
+"""Quality against latency."""
 
 from __future__ import annotations
 
@@ -8,11 +8,25 @@ from markupsafe import Markup
 
 from rankgauge.core.formatting import compact_number, milliseconds
 from rankgauge.measures.spec import Measure
-from rankgauge.render.html.charts.axes import horizontal_axis, horizontal_grid, value_column
-from rankgauge.render.html.charts.labels import plot_width, separate, system_column
-from rankgauge.render.html.charts.lines import area_for
-from rankgauge.render.html.charts.scales import Scale, padded_range
-from rankgauge.render.html.charts.svg import FULL_WIDTH, Chart, across, drawing, px, stretched, symbol, tag
+from rankgauge.render.html.charts.curves import area_for
+from rankgauge.render.html.charts.drawing import (
+    FULL_WIDTH,
+    Chart,
+    Scale,
+    across,
+    drawing,
+    horizontal_axis,
+    horizontal_grid,
+    padded_range,
+    plot_width,
+    px,
+    separate,
+    stretched,
+    symbol,
+    system_column,
+    tag,
+    value_column,
+)
 from rankgauge.render.html.page_systems import PageSystem
 from rankgauge.report.report import Report
 

@@ -1,7 +1,4 @@
-"""The distribution of the first measure in each group of queries: a box, and one tick per query if there are few.
-
-The script makes the queries selectable: it gets the rows and the ends of the axis as attributes of the chart.
-"""
+"""The distribution of a measure in each group of queries."""
 
 from __future__ import annotations
 
@@ -16,21 +13,26 @@ from rankgauge.core.formatting import compact_number, plural
 from rankgauge.core.tables import Floats
 from rankgauge.evaluation.groups import groups
 from rankgauge.evaluation.scores import Scores
-from rankgauge.render.html.charts.axes import fitting_ticks, horizontal_axis
-from rankgauge.render.html.charts.labels import fitted, plot_width, system_key, text_width
-from rankgauge.render.html.charts.scales import Scale, padded_range
-from rankgauge.render.html.charts.svg import (
+from rankgauge.render.html.charts.drawing import (
     FULL_WIDTH,
     Chart,
     LabelColumn,
+    Scale,
     across,
     drawing,
+    fitted,
+    fitting_ticks,
+    horizontal_axis,
     line,
+    padded_range,
+    plot_width,
     px,
     stretched,
     symbol,
+    system_key,
     tag,
     text,
+    text_width,
 )
 from rankgauge.render.html.page_systems import PageSystem
 
