@@ -58,7 +58,11 @@ def view_of(result: Any) -> str:
 
 def as_fragment(document: ResultDocument, label: str) -> str:
     """A document for a notebook; ``label`` names it for screen readers."""
-    parts = [*document.parts(), *listed("Caveats", document.caveats())]
+    parts = [*document.parts()]
+    end = len(parts)
+    while end and isinstance(part := parts[end - 1], DocumentSection) and part.folded:
+        end -= 1  # caveats come before what only some readers unfold
+    parts[end:end] = listed("Caveats", document.caveats())
     return wrapped("".join(map(_part, parts)), label)
 
 

@@ -262,7 +262,7 @@ def leaderboard_table(board: Leaderboard) -> PageTable:
     notes += [f"{plural(board.omitted, 'more system')} in the list of entries."] if board.omitted else []
     rows = RowGroup([_leaderboard_row(board, row) for row in board.rows])
     label = f"Latest results on {board.collection}"
-    return PageTable(label, columns, [rows], "groups latest", board.collection, notes=notes)
+    return PageTable(label, columns, [rows], "groups latest", Words(board.collection, from_data=True), notes=notes)
 
 
 def _leaderboard_row(board: Leaderboard, row: LeaderboardRow) -> PageRow:

@@ -94,6 +94,7 @@ class PageColumn:
     is_head: bool = False  # whether its cells are the heads of rows
     span: int = 1  # columns that the head covers; 0 if another one covers this column
     label: str = ""
+    hint: str = ""  # appears on the head
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class PageTable:
     columns: Sequence[PageColumn]
     groups: Sequence[RowGroup]
     css: str = ""
-    caption: str = ""
+    caption: str | Words = ""
     hides_caption: bool = False
     above: Sequence[tuple[str, int]] = ()  # titles of several columns each
     notes: Sequence[str] = ()  # below it
@@ -145,9 +146,11 @@ def _element(tag: str, inner: Markup, css: str, hint: str, scope: str) -> Markup
     return Markup("<{0}{1}>{2}</{0}>").format(Markup(tag), text, inner)
 
 
-def content(cell: PageCell) -> Markup:
-    """What is inside a cell."""
+def content(cell: PageCell | str) -> Markup:
+    """What is inside a cell, or a caption."""
     match cell:
+        case str():
+            return escape(plain(cell))
         case SystemName(system, is_clipped):
             swatch = Markup('<svg class="swatch {}" aria-hidden="true"><use href="#{}"/></svg><bdi>{}</bdi>').format(
                 system.color, system.shape, plain(system.name)
@@ -375,7 +378,7 @@ def ranking_table(comparison: Comparison | None) -> PageTable | None:
         PageColumn(Words("system"), is_head=True),
         PageColumn(Words("value"), "n value", "n"),
         PageColumn(Words("letters")),
-        *(PageColumn(Drawn(_clipped(other)), "n", "n") for other in names[1:]),
+        *(PageColumn(Drawn(_clipped(other)), "n", "n", hint=other) for other in names[1:]),
     ]
     caption = "Systems from the best to the worst, and the difference of each from the systems below it"
     label = "Ranking and differences of all pairs of systems"
@@ -383,7 +386,7 @@ def ranking_table(comparison: Comparison | None) -> PageTable | None:
 
 
 def _clipped(text: str) -> Markup:
-    return Markup('<span class="clip" title="{0}"><bdi>{0}</bdi></span>').format(plain(text))
+    return Markup('<span class="clip"><bdi>{}</bdi></span>').format(plain(text))
 
 
 def _pair_cell(pair: RankedPair | None) -> PageCell | Styled:
@@ -444,7 +447,8 @@ def _group_table(
     made = [PageColumn(Words(by), is_head=True), PageColumn(Words("queries"), "n muted", "n")]
     for system in page_systems.systems:
         is_compared = comparison is not None and system != baseline
-        made.append(PageColumn(SystemName(system, is_clipped=True), "n", "n", span=2 if is_compared else 1))
+        head, span = SystemName(system, is_clipped=True), 2 if is_compared else 1
+        made.append(PageColumn(head, "n", "n", span=span, hint=system.name))
         made += [PageColumn(NOTHING, "n delta", span=0)] if is_compared else []
     title, omitted = f"{measure} by {by}", len(by_size) - len(rows)
     notes = [f"{plural(omitted, 'smaller group')} not shown."] if omitted else []
