@@ -9,7 +9,7 @@ from rankgauge.comparison.attribution import DocumentChange, QueryChange
 from rankgauge.comparison.order import sort_systems
 from rankgauge.comparison.ranking import SystemRanking
 from rankgauge.comparison.remarks import group_remarks, remarks
-from rankgauge.comparison.result import Comparison, Difference
+from rankgauge.comparison.result import Comparison, Difference, Outcome
 from rankgauge.comparison.sentences import best_challenger, headline
 from rankgauge.config.bands.bands import Bands
 from rankgauge.core.dataclass import dataclass
@@ -33,6 +33,7 @@ from rankgauge.render.document import (
     ShortLine,
     Table,
     TableColumn,
+    Tone,
     Words,
     name,
     numbers,
@@ -46,6 +47,12 @@ from rankgauge.stats.intervals import exponential
 MAX_NAME = 40  # of a query or a document in the largest changes
 MAX_EXPLAINED_TEXT = 60
 BASELINE, BAND = "baseline", "band"
+DIFFERENCE_TONES: dict[Outcome, Tone] = {  # others decide neither way
+    "better": "better",
+    "worse": "worse",
+    "equivalent": "better",
+    "unchanged": "better",
+}
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.blame import Bounds, Cause
-from rankgauge.comparison.gate.decide import Decision
-from rankgauge.comparison.gate.result import CHANGE_DIGITS, VERDICT_WORDS, ComparedMeasure, GateResult
+from rankgauge.comparison.gate.decide import Decision, Outcome
+from rankgauge.comparison.gate.result import CHANGE_DIGITS, VERDICT_WORDS, ComparedMeasure, GateResult, Verdict
 from rankgauge.comparison.versions.sentences import changes_sentence, method_sentence, parts_sentence
 from rankgauge.config.bands.bands import Band, Bands
 from rankgauge.core.formatting import (
@@ -46,8 +46,8 @@ from rankgauge.render.documents.scores import as_dict, caveats, conventions_line
 from rankgauge.stats.detectable import POWER
 
 DETECTABLE = "detectable drop"
-VERDICT_TONES: dict[str, Tone] = {"pass": "better", "fail": "worse"}  # others decide neither way
-OUTCOME_TONES: dict[str, Tone] = {"worse": "worse", "no worse": "better", "unchanged": "better"}
+VERDICT_TONES: dict[Verdict, Tone] = {"pass": "better", "fail": "worse"}  # others decide neither way
+DROP_TONES: dict[Outcome, Tone] = {"worse": "worse", "no worse": "better", "unchanged": "better"}
 CAUSES: dict[Cause, str] = {
     "retriever": "the retriever got worse",
     "lost documents": "relevant documents are gone; the other queries are no worse",
@@ -155,7 +155,7 @@ def _compared(
         cells += [] if reached_bands is None else [band_cell(reached_bands[place])]
         cells += [
             Number(row.change, "difference", CHANGE_DIGITS),
-            Words(outcome, OUTCOME_TONES.get(outcome, "neutral"), strong=outcome == "worse"),
+            Words(outcome, DROP_TONES.get(outcome, "neutral"), strong=outcome == "worse"),
             Range(row.interval.low, row.interval.high, "difference", CHANGE_DIGITS),
             Number(decision.p, "p"),
             _detectable(decision),

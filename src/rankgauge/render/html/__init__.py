@@ -1,6 +1,6 @@
 """The HTML report: one self-contained file that makes no network requests.
 
-page             answer, verdict and sections of a report, put into the template with the hashes of its styles and scripts
+page             answer, verdict and sections of a report, put into the template with its styles and scripts
 page_systems     the systems on the page, each with its color
 page_tables      its tables, of typed cells, which one macro draws
 history_page     a history: the newest results, trends and the list of entries

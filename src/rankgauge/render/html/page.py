@@ -29,6 +29,7 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import ONE_GRADE, Measure
 from rankgauge.render.document import Sentences, Tone
 from rankgauge.render.documents.bands import uplift_lines, used
+from rankgauge.render.documents.comparison import DIFFERENCE_TONES
 from rankgauge.render.documents.gate import document, verdict_sentence
 from rankgauge.render.formats.markdown import lines_of, text_of_line
 from rankgauge.render.html.charts.boxes import group_charts
@@ -70,7 +71,6 @@ MAX_NAMED_SYSTEMS = 12  # in the title
 MAX_SYSTEMS_NAMED = 6  # with their own coverage
 SINGLE_SYSTEM_MEASURES = 4  # measures in the sentence of a system that is not compared
 LOW_COVERAGE = 0.8  # below, unjudged documents could change an answer
-OUTCOME_TONES: dict[str, Tone] = {"better": "better", "worse": "worse", "equivalent": "better", "unchanged": "better"}
 PAGE_TIE_SAMPLES = 200  # random orders if no formula gives the expected value
 COMMENT = re.compile(r"//.*|/\*(?:(?!\*/).)*\*/")  # a line of its own
 DATA_PLACEHOLDER = "@@data@@"
@@ -308,7 +308,7 @@ def page_verdict(report: Report) -> PageVerdict | None:
 def _of_two(comparison: Comparison) -> PageVerdict:
     row = next(row for row in comparison.differences if row.measure == comparison.primary)
     outcome = row.outcome(comparison.alpha)
-    return PageVerdict(OUTCOME_TONES.get(outcome, "neutral"), outcome)
+    return PageVerdict(DIFFERENCE_TONES.get(outcome, "neutral"), outcome)
 
 
 def _of_many(comparison: Comparison) -> PageVerdict:
