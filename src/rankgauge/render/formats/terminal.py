@@ -204,13 +204,7 @@ def _only(table: Table, is_kept: Callable[[TableColumn], bool]) -> Table:
     return replace(table, columns=[table.columns[place] for place in kept], rows=rows)
 
 
-@dataclass(frozen=True)
-class TextCell:
-    """A cell as text: what follows it, and whether it is the best."""
-
-    text: str
-    best: bool = False
-    mark: str = ""
+TextCell = tuple[str, bool, str]  # a text, whether it is the best, and its mark; a tuple, since there may be many
 
 
 @dataclass(frozen=True)
@@ -225,7 +219,7 @@ class TextTable:
 
 def _as_texts(table: Table) -> TextTable:
     columns = table.columns
-    rows = [[TextCell(_cell_text(cell), cell.best, cell.mark) for cell in row] for row in table.rows]
+    rows = [[(_cell_text(cell), cell.best, cell.mark) for cell in row] for row in table.rows]
     words = next((place for place, column in enumerate(columns) if not column.is_words), len(columns))
     named = [place for place, column in enumerate(columns) if column.from_data and place >= words]
     return TextTable([_safe(column.title) for column in columns], rows, words, named)
@@ -276,24 +270,25 @@ def column_widths(table: TextTable, layout: Layout) -> list[int]:
 
 def _column(table: TextTable, place: int, layout: Layout) -> list[str]:
     cells = [row[place] for row in table.rows]
-    is_marked = any(cell.mark for cell in cells)
-    is_starred = not layout.color and any(cell.best for cell in cells)
+    is_marked = any(mark for _, _, mark in cells)
+    is_starred = not layout.color and any(best for _, best, _ in cells)
     texts = [_with_marks(cell, is_marked, is_starred) for cell in cells]
     width, title = max(map(display_width, (table.head[place], *texts))), table.head[place]
     if place >= table.words:  # the title ends where the numbers do, if there is room
         title += " " * min(2 * is_marked + is_starred, width - display_width(title))
     lines = [_padded(text, width, left=place < table.words) for text in (title, *texts)]
     if layout.color:
-        for row, cell in enumerate(cells, 1):
-            lines[row] = lines[row].replace(cell.text, f"{BOLD}{cell.text}{RESET}", 1) if cell.best else lines[row]
+        for row, (text, best, _) in enumerate(cells, 1):
+            lines[row] = lines[row].replace(text, f"{BOLD}{text}{RESET}", 1) if best else lines[row]
     return lines
 
 
 def _with_marks(cell: TextCell, is_marked: bool, is_starred: bool) -> str:
     """A cell's text with room for its marks, so that numbers with and without one are aligned."""
-    mark = f" {cell.mark or ' '}" if is_marked else ""
-    star = ("*" if cell.best else " ") if is_starred else ""
-    return f"{cell.text}{star}{mark}"
+    text, best, sign = cell
+    mark = f" {sign or ' '}" if is_marked else ""
+    star = ("*" if best else " ") if is_starred else ""
+    return f"{text}{star}{mark}"
 
 
 def _padded(text: str, width: int, *, left: bool) -> str:
@@ -362,13 +357,13 @@ def with_short_names(table: TextTable, limit: int) -> TextTable:
     """The table with columns of words, and titles that are names, of at most ``limit`` columns of the terminal."""
     from rankgauge.render.formats.wrapping import shortened
 
-    columns = [shortened([table.head[n], *(row[n].text for row in table.rows)], limit) for n in range(table.words)]
+    columns = [shortened([table.head[n], *(row[n][0] for row in table.rows)], limit) for n in range(table.words)]
     head = [*(column[0] for column in columns), *table.head[table.words :]]
     for place, title in zip(table.named, shortened([head[place] for place in table.named], limit), strict=True):
         head[place] = title
     rows = [
         [
-            *(replace(cell, text=column[number]) for cell, column in zip(row[: table.words], columns, strict=True)),
+            *((column[number], *cell[1:]) for cell, column in zip(row[: table.words], columns, strict=True)),
             *row[table.words :],
         ]
         for number, row in enumerate(table.rows, 1)
@@ -402,11 +397,11 @@ def _narrowest(table: TextTable, layout: Layout) -> str:
     names = sum(width + COLUMN_GAP for width in column_widths(table, layout)[: table.words])
     room = max(SHORTEST_NAME, layout.chart_width - names - len("* ▲"))
     others = range(table.words, len(table.head))
-    texts = [shortened([row[place].text for row in table.rows], room) for place in others]
+    texts = [shortened([row[place][0] for row in table.rows], room) for place in others]
     rows = [
         [
             *row[: table.words],
-            *(replace(cell, text=text[index]) for cell, text in zip(row[table.words :], texts, strict=True)),
+            *((text[index], *cell[1:]) for cell, text in zip(row[table.words :], texts, strict=True)),
         ]
         for index, row in enumerate(table.rows)
     ]
