@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankgauge.core.formatting import MISSING, percent, plural, span
+from rankgauge.core.formatting import MISSING, NumberKind, percent, plural, span
 from rankgauge.errors import printable
 from rankgauge.evaluation.notes import Note, caveat_sentences
 from rankgauge.evaluation.scores import Scores
@@ -161,11 +161,9 @@ def means_table(scores: Sequence[Scores], *, bands: Bands | None = None, title: 
 
 def query_table(scores: Scores) -> Table:
     """One row per query of one run."""
+    kinds = [_kind(measure) for measure in scores.measures]
     rows: list[list[Cell]] = [
-        [
-            name(scores.queries[row]),
-            *(value_cell(*pair) for pair in zip(scores.measures, scores.values[row].tolist(), strict=True)),
-        ]
+        [name(scores.queries[row]), *map(Number, scores.values[row].tolist(), kinds)]
         for row in np.flatnonzero(scores.averaged).tolist()
     ]
     return Table([*words(scores.run), *numbers(*(measure.name for measure in scores.measures))], rows, scores.run)
@@ -231,7 +229,11 @@ def _group_cells(group: GroupSummary) -> list[Cell]:
 
 def value_cell(measure: Measure, value: float | None, *, best: bool = False, mark: str = "") -> Number:
     """The value of a measure over all queries, or for one."""
-    return Number(value, "count" if is_count(measure) else "value", best=best, mark=mark)
+    return Number(value, _kind(measure), best=best, mark=mark)
+
+
+def _kind(measure: Measure) -> NumberKind:
+    return "count" if is_count(measure) else "value"
 
 
 def value_text(measure: Measure, value: float | None) -> str:
