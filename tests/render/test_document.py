@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rankgauge.render.document import (
@@ -35,6 +35,7 @@ from tests.render.formats.texts import shown_as, text_of
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.text(max_size=20))
+@example("a", "b\x03c\x02", "d")
 def test_names_inside_a_sentence_are_found_again_and_what_is_around_them_is_not_touched(
     before: str, name: str, after: str
 ) -> None:
