@@ -964,7 +964,7 @@ def record_trec_eval(recorder: Recorder) -> None:
 
 def record_views(recorder: Recorder) -> None:
     """What a notebook shows of a result of each type, and its short form."""
-    from tests.render.notebook.results import results
+    from tests.render.formats.results import results
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -119,7 +119,7 @@ def test_each_optional_library_has_one_owner() -> None:
 def test_only_these_files_import_by_name() -> None:
     """Public names, commands, a user's retriever, and the views of results, which a later room makes."""
     by_name = {path.relative_to(SOURCE).as_posix() for path in FILES if "import_module" in path.read_text("utf-8")}
-    own = {"cli/group.py", "core/lazy.py", "core/views.py", "render/notebook/views.py"}
+    own = {"cli/group.py", "core/lazy.py", "core/views.py", "render/documents/__init__.py"}
     assert by_name == {*own, "retrieval/loading.py"}
 
 
@@ -182,7 +182,7 @@ def test_imports_in_functions_hide_no_cycle_and_each_saves_an_import() -> None:
 
 RETURNED_TUPLES = {  # functions that may return three or more values without names
     "cli/group.py:resolve_command": "overrides a method of click",
-    "render/html/leaderboard.py:order": "a key to sort by, of which nobody reads a part",
+    "render/html/history_page.py:order": "a key to sort by, of which nobody reads a part",
 }
 
 

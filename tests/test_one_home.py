@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,16 @@ from rankgauge.comparison.sentences import span_text
 from rankgauge.core.formatting import p_equals, p_value, span
 from rankgauge.measures.sets import DEFAULT_MEASURES
 from rankgauge.render import as_html
+from rankgauge.render.documents import benchmark as benchmark_text
+from rankgauge.render.documents.scores import interval_span
+from rankgauge.render.formats.markdown import as_markdown
+from rankgauge.render.formats.terminal import as_text
 from rankgauge.render.html.text import interval_text
-from rankgauge.render.text import benchmark as benchmark_text
-from rankgauge.render.text.groups import interval_span
 from rankgauge.report import Report, build_report
 from rankgauge.report.manifest import plain_text, plain_values
+from rankgauge.report.report import Cost
 from rankgauge.stats import Interval, Resampling, interaction, joint_test, wilson_interval
-from tests.render.notebook.fragments import shown
+from tests.render.formats.fragments import shown
 
 Command = Callable[..., Any]
 Rankings = dict[str, list[str]]
@@ -367,6 +371,46 @@ def test_p_is_formatted_in_one_place_only() -> None:
     assert faults == []
 
 
+FIXED_DIGITS = re.compile(r"[+,]?\.\d*[fge%]|[+,]?\.\{.*\}[fge%]|%")
+OTHER_DIGITS = {  # files that give a number digits for another reason than to show a result
+    "core/formatting.py": "the one place",
+    "config/bands/bands.py": "a key of a file, which is read back",
+    "io/checks/ranks.py": "ranks of an input, in an error",
+    "io/formats/columns.py": "ranks of an input, in an error",
+    "render/formats/rows.py": "the columns of trec_eval",
+    "render/html/charts/boxes.py": "data of a script",
+    "render/html/charts/drawing.py": "coordinates",
+    "retrieval/scores.py": "rounds scores",
+    "stats/draws.py": "a level, in an error",
+    "validation/ranks.py": "ranks of an input, in a finding",
+}
+
+
+def test_numbers_get_their_digits_in_one_place_only() -> None:
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FormattedValue) and node.format_spec:
+                spec = ast.unparse(node.format_spec).removeprefix("f").strip("'\"")
+                if FIXED_DIGITS.fullmatch(spec):
+                    found.add(path.relative_to(SOURCE).as_posix())
+    assert found == set(OTHER_DIGITS)
+
+
+LATENCY = Cost(calls=50, p50=8.2549, p95=41.215, p99=1234.5, index_bytes=1_500_000, index_seconds=2.5)
+
+
+def test_a_latency_looks_the_same_in_every_output() -> None:
+    report = replace(build_report(HITS[0], {"run": HITS[1]}, load_settings({"measures": "RR"})), costs={"run": LATENCY})
+    summary = as_text(benchmark_text.summary_document(report)).splitlines()
+    assert summary[3].split()[-3:] == ["41.2", "1.5", "MB"]
+    assert "| run | 8.25 | 41.2 | 1,234 | 50 | 1.5 MB | 2.50 s |" in as_markdown(
+        benchmark_text.benchmark_document(report)
+    )
+    cells = ("8.25", "41.2", "1,234", "50", "1.5 MB", "2.50 s")
+    assert "".join(f'<td class="n">{cell}</td>' for cell in cells) in as_html(report)
+
+
 # --------------------------------------------------------------------------------------- 5. guards of single decisions
 
 
@@ -509,11 +553,13 @@ def test_marks_mean_better_and_worse_in_every_format_of_a_benchmark(lower_is_bet
     comparison = lower_is_better.comparison
     assert comparison is not None
     systems_row = next(
-        line for line in benchmark_text.as_markdown(lower_is_better).splitlines() if line.startswith("| FirstRel")
+        line
+        for line in as_markdown(benchmark_text.benchmark_document(lower_is_better)).splitlines()
+        if line.startswith("| FirstRel")
     )
     fair, base, poor, best = [cell.strip() for cell in systems_row.split("|")[2:6]]
     assert ("▲" in base or "▼" in base, fair[-1], poor[-1], best) == (False, "▲", "▼", "fair")
-    lines = benchmark_text.as_text(lower_is_better).splitlines()
+    lines = as_text(benchmark_text.summary_document(lower_is_better)).splitlines()
     for name, mark in MARKS.items():
         row = next(line for line in lines if re.match(rf"{name} +\d", line))
         assert [character for character in row if character in "▲▼"] == [mark]

@@ -32,12 +32,13 @@ def retrieval_gate() -> Callable[..., GateResult]:
         path, sys.path[:] = sys.path[:], PATH_WITHOUT_TESTS
         try:
             from rankgauge.comparison.gate.gate import gate
-            from rankgauge.render.text.gate import as_text
+            from rankgauge.render.documents.gate import document
+            from rankgauge.render.formats.terminal import as_text
         finally:
             sys.path[:] = path
         result = gate(qrels, run, **options)  # type: ignore[arg-type]  # whatever gate takes; it checks
         if result.failed:
-            pytest.fail(as_text(result), pytrace=False)
+            pytest.fail(as_text(document(result)), pytrace=False)
         if not result.passed:
             pytest.skip(result.sentence)
         return result

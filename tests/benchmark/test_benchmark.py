@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import rankgauge.benchmark.verify
-import rankgauge.render.text.benchmark
+import rankgauge.render.documents.benchmark
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
 from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import SHIPPED, BenchmarkPlan, PlannedSystem, default_systems, shipped_plan
@@ -460,7 +460,7 @@ def test_a_missing_and_a_foreign_file_are_found(made: Path, tmp_path: Path) -> N
 def test_another_version_verifies_json_and_says_which_texts_it_cannot(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (rankgauge.benchmark.verify, rankgauge.render.text.benchmark, rankgauge.render.html.page):
+    for module in (rankgauge.benchmark.verify, rankgauge.render.documents.benchmark, rankgauge.render.html.page):
         monkeypatch.setattr(module, "__version__", "99.0")
     verification = verify_benchmark(made)
     message = f"differs from what rankgauge 99.0 writes, and only rankgauge=={rankgauge.__version__} can verify it"

@@ -34,7 +34,7 @@ def test_the_table_has_runs_as_rows_and_stars_the_best(command: Command, files: 
     ]
     assert "averaged over 2 of 2 queries" in outcome.out
     assert "conventions: linear gain" in outcome.out
-    assert "warning: bad: 33% of the documents in the top 10 are unjudged (1 of 3) [unjudged]" in outcome.err
+    assert "warning: bad: 33.3% of the documents in the top 10 are unjudged (1 of 3) [unjudged]" in outcome.err
 
 
 def test_many_measures_become_rows(command: Command, files: list[Path]) -> None:

@@ -145,7 +145,7 @@ def test_markdown_is_what_github_shows_and_names_are_harmless(
     assert lines[0] == "### ❌ Retrieval gate: fail"
     assert lines[2].startswith(r"<code>a\|b\`\<c\>\*@<!-- -->d</code> is worse than `good` on RR (−0.5000")
     assert "| `RR > 0.6` | 0.5000 | 0.3677 to 0.6323 | **MISSED** |" in lines  # 12 equal values
-    assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | **WORSE** | −1.0000 to −0.5542 | < 0.001 | 6 queries |" in lines
+    assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | **WORSE** | −1.0000 to −0.5542 | \\< 0.001 | 6 queries |" in lines
     lost = command("gate", files["qrels"], files["lost"], "--baseline", baseline, "--format", "markdown").out
     assert "- 12 relevant documents that the baseline retrieved are nowhere in this run: `d0`, `d1`, `d10`, …" in lost
     skipped = command("gate", files["unlabeled"], files["good"], "--require", "RR>0", "--format", "markdown").out

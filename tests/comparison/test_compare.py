@@ -11,11 +11,13 @@ from scipy import stats
 from rankgauge import Conventions, UsageError, compare, evaluate
 from rankgauge.comparison.remarks import remarks
 from rankgauge.comparison.statistics import CORRECTIONS, Statistics
-from rankgauge.render.text.comparison import as_json, as_table, grid
+from rankgauge.render.documents.comparison import comparison_table, document
+from rankgauge.render.formats import rendered
 from rankgauge.stats import joint_test
 from rankgauge.stats.intervals import difference_interval
 from rankgauge.stats.results import PAIRED_TESTS
 from tests.comparison.collection import GOOD, LUCKY, POOR, QRELS, QUERIES
+from tests.render.formats.texts import text_of_comparison
 
 
 def test_differences_intervals_and_p_are_those_of_scipy() -> None:
@@ -50,7 +52,7 @@ def test_geometric_means_differ_by_a_ratio_and_sums_by_their_difference() -> Non
     assert (row.interval.low, row.interval.high) == pytest.approx((wanted.low, wanted.high))
     ratio, low, high = np.exp([wanted.estimate or 0, wanted.low or 0, wanted.high or 0])
     assert f"good is better than poor: GMAP ×{ratio:.3f} (95% CI ×{low:.3f} to" in found.answer()
-    assert f"×{low:.3f} to ×{high:.3f}" in as_table(found)
+    assert f"×{low:.3f} to ×{high:.3f}" in text_of_comparison(found)
     assert found.to_dict()["differences"][0]["ratio"] == pytest.approx(ratio)
     total = found["good", "NumRelRet@5"]
     assert total.difference == (good["NumRelRet@5"] or 0) - (poor["NumRelRet@5"] or 0)
@@ -127,15 +129,15 @@ def test_a_value_over_other_queries_than_its_difference_has_a_note_and_none_is_t
     half = {query: GOOD[query] for query in QUERIES[:20]}
     found = compare(QRELS, {"poor": POOR, "half": half}, "AP", conventions=Conventions(query_set="both"))
     assert found.has_unpaired_queries("AP")
-    shown = grid(found)
+    shown = comparison_table(found)
     assert [row[2].text for row in shown.rows] == [f"{run['AP']:.4f}" for run in found.scores]
     assert not any(row[2].best for row in shown.rows)
     assert "scores of AP are over each system's own queries, Δ over shared queries" in shown.legend
-    assert "scores of AP are over each system's own queries" in as_table(found)
+    assert "scores of AP are over each system's own queries" in text_of_comparison(found)
     whole = compare(QRELS, {"poor": POOR, "good": GOOD}, "AP")
     assert not whole.has_unpaired_queries("AP")
-    assert [row[2].best for row in grid(whole).rows] == [False, True]
-    assert "own queries" not in as_table(whole)
+    assert [row[2].best for row in comparison_table(whole).rows] == [False, True]
+    assert "own queries" not in text_of_comparison(whole)
 
 
 def test_a_ratio_beyond_any_number_is_shown_as_infinite() -> None:
@@ -143,10 +145,12 @@ def test_a_ratio_beyond_any_number_is_shown_as_infinite() -> None:
     runs = {"old": {"q1": ["a"], "q2": ["b", "a"]}, "new": {"q1": ["b"], "q2": ["a"]}}
     found = compare(judged, runs, "GMAP", statistics=Statistics(confidence=0.999))
     assert "GMAP ×0.004 (99.9% CI ×0.000 to ×∞, p = 1.000; 2 queries are too few" in found.answer()
-    text = as_table(found)
+    text = text_of_comparison(found)
     assert "×0.000 to ×∞" in text
     assert "99.9% CI" in text
-    assert json.loads(as_json(found))["comparison"]["differences"][0]["ratio"] == pytest.approx(0.0045, abs=1e-4)
+    assert json.loads(rendered(document(found), "json"))["comparison"]["differences"][0]["ratio"] == pytest.approx(
+        0.0045, abs=1e-4
+    )
     assert found.scores[1].interval("GMAP", confidence=0.999).high == 1.0  # no mean of precisions is higher
 
 

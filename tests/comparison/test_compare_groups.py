@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from rankgauge import Statistics, UsageError, compare, evaluate
-from rankgauge.render.text.comparison import as_table
 from tests.comparison.collection import GOOD, POOR, QRELS, QUERIES
+from tests.render.formats.texts import text_of_comparison
 
 
 def test_groups_of_queries_are_corrected_for_their_number() -> None:
@@ -24,7 +24,7 @@ def test_groups_of_queries_are_corrected_for_their_number() -> None:
     even = np.arange(40) % 2 == 0
     # The F distribution is an approximation of what is counted here: 10,000 shuffles.
     assert found.interactions[0].p == pytest.approx(stats.f_oneway(gaps[even], gaps[~even]).pvalue, abs=0.02)
-    whole, by_category = as_table(found).split("by category", 1)  # one comparison, and two in groups
+    whole, by_category = text_of_comparison(found).split("by category", 1)  # one comparison, and two in groups
     assert "max-t" not in whole
     assert "simultaneous" not in whole
     assert "p by category: max-t over 2 comparisons" in by_category
@@ -33,7 +33,7 @@ def test_groups_of_queries_are_corrected_for_their_number() -> None:
     found = compare(QRELS, {"poor": POOR, "good": GOOD}, "AP", by=["category"], statistics=separately)
     p = [row.difference.p or 0.0 for row in found.groups]
     assert sorted(row.difference.p_corrected or 0.0 for row in found.groups) == [2 * min(p), max(2 * min(p), max(p))]
-    by_category = as_table(found).split("by category", 1)[1]
+    by_category = text_of_comparison(found).split("by category", 1)[1]
     assert "p by category: Holm over 2 comparisons" in by_category
     assert "intervals by category are unadjusted" in by_category
     with pytest.raises(UsageError, match="no column 'categry'"):
@@ -43,7 +43,7 @@ def test_groups_of_queries_are_corrected_for_their_number() -> None:
 def test_if_groups_differ_from_each_other_the_system_is_named() -> None:
     half = {query: (GOOD if n % 2 else POOR)[query] for n, query in enumerate(QUERIES)}
     runs = {"poor": POOR, "half": half, "good": GOOD}
-    text = as_table(compare(QRELS, runs, "AP", by=["category"]))
+    text = text_of_comparison(compare(QRELS, runs, "AP", by=["category"]))
     assert "the difference of half on AP differs between groups of category: p < 0.001, groups shuffled, Holm" in text
     assert "the difference of good on AP" not in text
 
@@ -76,5 +76,5 @@ def test_a_group_is_opposite_only_if_its_own_difference_is_significant() -> None
         assert (rows[label].difference.difference or 0.0) < 0
         assert rows[label].difference.is_significant(0.05) == significant
     assert {label: row.opposite for label, row in rows.items()} == {"lost": True, "mixed": False, "won": False}
-    lines = as_table(found).splitlines()
+    lines = text_of_comparison(found).splitlines()
     assert "significant, and opposite to the overall direction: lost on AP" in lines

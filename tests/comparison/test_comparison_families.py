@@ -15,8 +15,8 @@ from rankgauge.comparison.result import Comparison
 from rankgauge.evaluation.evaluate import Evaluation, evaluate
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.parse import parse_measure
-from rankgauge.render.text.comparison import as_table
 from rankgauge.stats import Resampling, joint_test
+from tests.render.formats.texts import text_of_comparison
 
 RNG = np.random.default_rng(11)
 DOCS = [f"d{n}" for n in range(20)]
@@ -141,8 +141,8 @@ def test_intervals_are_labeled_by_the_family_they_hold_for(test: Any, correction
     how = Statistics(test, correction, resamples=500)
     found = compare(JUDGED, {"base": BASE, "new": NEW, "other": OTHER}, "AP", statistics=how)
     assert found.interval_kind == kind
-    assert as_table(found).count("intervals are ") == bool(kind)
-    assert f"intervals are {kind}" in as_table(found) or not kind
+    assert text_of_comparison(found).count("intervals are ") == bool(kind)
+    assert f"intervals are {kind}" in text_of_comparison(found) or not kind
     assert found.to_dict()["intervals"] == (kind or "individual")
     alone = compare(JUDGED, {"base": BASE, "new": NEW}, "AP", statistics=how)
     assert (alone.interval_kind, alone.to_dict()["intervals"]) == ("", "individual") or correction == "tukey"
@@ -239,4 +239,4 @@ def test_groups_are_corrected_over_systems_measures_and_groups_and_interactions_
     data = found.to_dict()
     assert data["interactions"][0]["p_corrected"] == found.interactions[0].p_corrected
     assert data["group_families"] == found.group_families
-    assert f"p by length: {found.group_families['length']}" in as_table(found)
+    assert f"p by length: {found.group_families['length']}" in text_of_comparison(found)

@@ -10,8 +10,8 @@ from rankgauge.comparison.compare import compare
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.sentences import best_challenger, headline
 from rankgauge.comparison.statistics import Statistics
-from rankgauge.render.text.comparison import as_table
 from rankgauge.stats.results import Alternative, PairedTest
+from tests.render.formats.texts import text_of_comparison
 
 Lists = dict[str, list[str]]
 
@@ -81,7 +81,7 @@ def test_a_one_sided_interval_has_one_end(alternative: Alternative, base: Lists,
     end = row.interval.low if alternative == "greater" else row.interval.high
     bound = f"{'at least +' if alternative == 'greater' else 'at most −'}{abs(end or 0.0):.3f}"
     assert f"{'+' if alternative == 'greater' else '−'}0.250 (95% CI {bound}, p" in headline(found)[0]
-    assert "inf" not in as_table(found)
+    assert "inf" not in text_of_comparison(found)
 
 
 def test_one_comparison_is_not_corrected() -> None:

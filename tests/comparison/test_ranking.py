@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from rankgauge import Statistics, compare
 from rankgauge.comparison.ranking import MOST_SYSTEMS, letters_of
-from rankgauge.render.text.comparison import as_table, ranked_letters
+from rankgauge.render.documents.comparison import ranked_letters
+from tests.render.formats.texts import text_of_comparison
 
 JUDGED = {f"q{n:02}": {"d": 1} for n in range(30)}
 
@@ -82,7 +83,7 @@ def test_json_and_tables_have_the_ranking() -> None:
     assert [row["system"] for row in data["systems"]] == [system.name for system in ranking.systems]
     assert (data["best"], len(data["pairs"])) == (ranking.best.name, 6)
     assert data["pairs"][0]["ci"]["method"] in ("bootstrap max-t", "Bonett–Price")
-    assert "same letter: not distinguishable on RR" in as_table(compared)
+    assert "same letter: not distinguishable on RR" in text_of_comparison(compared)
     assert {name: text.replace(" ", "") for name, text in ranked_letters(ranking).items()} == {
         system.name: system.letters for system in ranking.systems
     }

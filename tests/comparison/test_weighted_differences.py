@@ -14,10 +14,10 @@ from rankgauge import Qrels, Statistics, compare
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.weighted import WeightedFamily
 from rankgauge.render.html import as_html
-from rankgauge.render.text.comparison import as_table
 from rankgauge.report.building import build_report
 from rankgauge.stats import Resampling, joint_test
 from tests.comparison.collection import GOOD, JUDGED, LUCKY, POOR, QUERIES
+from tests.render.formats.texts import text_of_comparison
 
 RUNS = {"poor": POOR, "good": GOOD, "lucky": LUCKY}
 WEIGHTS = np.random.default_rng(5).lognormal(0, 1, len(QUERIES)).tolist()
@@ -106,7 +106,7 @@ def test_they_are_in_json_and_in_a_remark() -> None:
     assert [row["system"] for row in data["differences"]] == ["good", "lucky"]
     assert {"value", "baseline", "difference", "ci", "p", "p_corrected", "n"} <= set(data["differences"][0])
     assert data["family"] == "bootstrap test; max-t over 2 comparisons (2 systems)"
-    remark = next(line for line in as_table(found).split("\n") if line.startswith("weighted AP"))
+    remark = next(line for line in text_of_comparison(found).split("\n") if line.startswith("weighted AP"))
     assert f"good {data['differences'][0]['difference']:+.3f} (95% CI" in remark
     assert remark.endswith("with these weights, 40 queries count as 19 of equal weight")
     report = build_report(judgments(WEIGHTS), RUNS)

@@ -28,7 +28,7 @@ from rankgauge import (
     load_settings,
 )
 from rankgauge.cli.failures import MEMORY_HINT
-from rankgauge.cli.score_output import compared
+from rankgauge.cli.options.view import compared
 from rankgauge.config import load_bands
 from rankgauge.config.settings import default_cache_file
 from rankgauge.core.hits import Joined

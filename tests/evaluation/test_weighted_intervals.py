@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rankgauge import InputError, Qrels, RetrievalEvaluator, Scores, evaluate
 from rankgauge.stats import mean_interval, wilson_interval
-from tests.render.notebook.fragments import shown
+from tests.render.formats.fragments import shown
 
 MEASURES = "RR Success@1 P@2"
 

@@ -52,7 +52,8 @@ LEFT_BY_A_KILL = (
     "-shm",
 )  # until they are swept
 LOADED_ONCE = (  # rather than in every process
-    "rankgauge.retrieval.engines.lexical", "rankgauge.render.html.page", "rankgauge.render.text.scores", "scipy.stats",
+    "rankgauge.retrieval.engines.lexical", "rankgauge.render.html.page", "rankgauge.render.documents.scores",
+    "scipy.stats",
     "rankgauge.cli.commands.benchmark_run", "rankgauge.cli.commands.runs_fetch", "rankgauge.cli.commands.gate",
     "rankgauge.cli.commands.evaluate", "rankgauge.cli.commands.convert", "jinja2", "bm25s", "Stemmer",
     "rankgauge.cli.commands.compare", "rankgauge.cli.commands.live", "rankgauge.cli.commands.pool",

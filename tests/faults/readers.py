@@ -41,7 +41,8 @@ from rankgauge.labels.records import Inclusion, Judgment, PoolItem
 from rankgauge.labels.sampled_means import estimate_from_sample
 from rankgauge.rag.cases import read_cases
 from rankgauge.rag.live import evaluate_retriever
-from rankgauge.render.text.history import list_table
+from rankgauge.render.documents.history import Listing, listing_document
+from rankgauge.render.formats import rendered
 from rankgauge.report import manifest as manifests
 from rankgauge.retrieval.embedders.model_folders import read_sentence_model
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
@@ -270,7 +271,7 @@ def _import(path: Path) -> None:
     try:
         with History.open(history_path) as history:
             history.import_entries(path)
-            list_table(history.entries(), 1, [])
+            rendered(listing_document(Listing([entry], 1)), "table")
     finally:
         for suffix in ("", "-wal", "-shm"):
             history_path.with_name(history_path.name + suffix).unlink(missing_ok=True)
@@ -306,7 +307,7 @@ def _read_history(path: Path) -> None:
     try:
         with History.open(path) as history:
             for entry in history.entries():
-                list_table([entry], 1, [])
+                rendered(listing_document(Listing([entry], 1)), "table")
                 history.entry(entry.name)
     finally:
         for suffix in ("-wal", "-shm"):

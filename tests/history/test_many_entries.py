@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Callable
 
 from rankgauge.history import EntrySummary, History
-from rankgauge.render.text.history import list_json, list_table
+from rankgauge.render.documents.history import Listing, listing_document
+from rankgauge.render.formats import rendered
 
 Save = Callable[..., EntrySummary]
 ENTRIES, BYTES = 300, 500  # of the values of each
@@ -28,9 +29,9 @@ def test_a_list_reads_summaries_alone(history: History, save: Save) -> None:
         connection.execute("INSERT INTO contents SELECT id, zeroblob(?), NULL FROM entries WHERE id > 1", (BYTES,))
     connection.set_authorizer(note_table)
     entries = [*reversed(history.entries())]
-    text = list_table(entries, len(entries), [])
+    text = rendered(listing_document(Listing(entries, len(entries))), "table")
     assert len(text.splitlines()) == ENTRIES + 1
-    assert list_json(history.entries(last=20), ENTRIES).count('"name"') == 20
+    assert rendered(listing_document(Listing(history.entries(last=20), ENTRIES)), "json").count('"name"') == 20
     assert "entries" in tables
     assert "contents" not in tables
     history.entry(entries[-1].name)

@@ -17,7 +17,7 @@ from rankgauge.io.formats.judgments import median_grade
 from rankgauge.labels import JudgmentFile, PoolItem, read_judgments
 from rankgauge.labels.reading import current_judgments
 from rankgauge.labels.session import Assessor, JudgingSession
-from rankgauge.render.text.judging import Screen, highlighted, judging_screen, query_words
+from rankgauge.render.judging_screen import Screen, highlighted, judging_screen, query_words
 from tests.labels.pools import DEPTH, items, judgment, pool_file
 
 

@@ -13,7 +13,7 @@ from rankgauge import Document, InputError, RankgaugeWarning, RetrievalEvaluator
 from rankgauge.core.run import Status
 from rankgauge.rag.scoring import measures_at
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
-from tests.render.notebook.fragments import shown
+from tests.render.formats.fragments import shown
 
 IDS = [f"doc{number}" for number in range(1, 6)]
 DOCUMENTS = [Document(id=name) for name in IDS]

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from rankgauge import RankgaugeWarning, convert, read_run
 from rankgauge.io.formats.formulas import guard_formula, guard_marked, unguard_formula
-from rankgauge.render.text.records import as_csv
+from rankgauge.render.document import Rows
+from rankgauge.render.formats.rows import as_csv
 
 Command = Callable[..., Any]
 FORMULAS = [
@@ -61,7 +62,7 @@ def test_a_mark_is_undone_and_no_two_texts_become_the_same(text: str) -> None:
 
 @given(st.lists(st.tuples(TEXTS, st.floats(allow_nan=False, allow_infinity=False)), min_size=1))
 def test_results_as_csv_have_no_formula_and_the_same_numbers(rows: list[tuple[str, float]]) -> None:
-    text = as_csv(["name", "value"], ({"name": name, "value": value} for name, value in rows))
+    text = as_csv(Rows(["name", "value"], ({"name": name, "value": value} for name, value in rows)))
     cells = list(csv.reader(io.StringIO(text, newline="")))[1:]
     assert [(unguard_formula(name), float(value)) for name, value in cells] == rows
     assert [name for name, _ in cells] == [guard_formula(name) for name, _ in rows]

@@ -16,7 +16,8 @@ from rankgauge import InputError, Qrels, RankgaugeError, validate_qrels, validat
 from rankgauge.core.ids import Ids
 from rankgauge.core.near import folded, normalized, unquoted, without_zeros
 from rankgauge.io.read import read_rows
-from rankgauge.render.text.validation import as_text
+from rankgauge.render.documents.validation import document
+from rankgauge.render.formats.terminal import as_text
 from rankgauge.validation import ValidationOptions
 from rankgauge.validation.codes import CODES, SEVERITIES
 from rankgauge.validation.findings import Place, as_dict
@@ -261,7 +262,7 @@ def test_whatever_the_bytes_the_outcome_is_a_validation_or_a_clear_error(
     except RankgaugeError:
         return
     json.dumps(as_dict([found]))
-    as_text([found])
+    as_text(document(found))
     repair = repair_text(data, "qrels" if judgments else "run", found, max_depth=10) if found.format == "trec" else None
     if repair is not None and repair.text is not None:
         copy = written(folder, repair.text, "copy")

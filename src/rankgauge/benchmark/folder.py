@@ -24,7 +24,8 @@ from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels, run_from_rows
 from rankgauge.io.records import parse_record
 from rankgauge.labels.gold.options import GoldOptions
-from rankgauge.render.text.benchmark import as_markdown, json_texts
+from rankgauge.render.documents.benchmark import benchmark_document, json_texts
+from rankgauge.render.formats.markdown import as_markdown
 from rankgauge.report import manifest as manifests
 from rankgauge.report.building import evaluate_for_report, report_of
 from rankgauge.report.report import Cost, Report
@@ -332,7 +333,7 @@ def _snippets(file: LoadedFile) -> dict[str, str]:
 def rendered(report: Report) -> dict[str, bytes]:
     """The content of the files that show results, by their path in the folder, without the page."""
     report_text, evaluations = json_texts(report)
-    texts = {REPORT: report_text, COMPARISON: as_markdown(report)}
+    texts = {REPORT: report_text, COMPARISON: as_markdown(benchmark_document(report), titled=True)}
     texts |= {evaluation_path(system): text for system, text in evaluations.items()}
     return {name: text.encode("utf-8", "surrogateescape") for name, text in texts.items()}
 

@@ -30,10 +30,10 @@ from rankgauge.core.views import HtmlView
 from rankgauge.errors import InputError, location
 from rankgauge.io.byte_streams import load_file
 from rankgauge.io.records import parse_object
+from rankgauge.render.formats import printed_json
 from rankgauge.render.html import as_html
 from rankgauge.render.html.packing import LENGTH_BYTES, decompressed
 from rankgauge.render.html.page import page_contents, split_data
-from rankgauge.render.text.scores import dumped
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report
 from rankgauge.retrieval.store import content_sha256
@@ -226,7 +226,9 @@ class GeneratedFiles:
                 yield FileChange(name, field.path, f"{field.message} ({LAST_DIGITS})"), True
             elif self.writer is None or field.path != "rankgauge":
                 yield FileChange(name, field.path or None, field.message), False
-        yield from _text_differences(name, stored, _bytes(dumped(old)), ())  # the same values, written in another way
+        yield from _text_differences(
+            name, stored, _bytes(printed_json(old)), ()
+        )  # the same values, written in another way
 
     def _data_difference(self, stored: str, recomputed: str) -> tuple[FileChange, bool]:
         """The difference of the data of a page, which are compressed."""

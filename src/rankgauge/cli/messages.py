@@ -8,7 +8,7 @@ from typing import TextIO
 
 import click
 
-from rankgauge.render.text.terminal import Layout, wrapped
+from rankgauge.render.formats.terminal import Layout, wrapped
 
 UNKNOWN_WIDTH = 80  # of a terminal that does not tell
 LABELS = ("error", "warning", "note", "hint")

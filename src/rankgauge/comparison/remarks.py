@@ -8,7 +8,7 @@ from rankgauge.comparison.agreement import FEW_SYSTEMS
 from rankgauge.comparison.result import Comparison
 from rankgauge.comparison.sentences import evidence
 from rankgauge.comparison.statistics import is_significant
-from rankgauge.core.formatting import MISSING, number, p_equals, plural
+from rankgauge.core.formatting import MISSING, number, p_equals, plural, text_of
 
 MAX_MEASURE_PAIRS = 6  # JSON has all of them
 
@@ -42,9 +42,10 @@ def weighted_remarks(comparison: Comparison) -> list[str]:
     listed = [f"{row.system} {evidence(row) if row.difference is not None else MISSING}" for row in rows]
     effective = min((row.effective_queries for row in family.rows if row.effective_queries is not None), default=0.0)
     queries = plural(max(row.n for row in rows), "query")
+    counted = text_of(effective, "given", digits=3)
     return [
         f"weighted {rows[0].measure}, difference from {comparison.baseline}: {'; '.join(listed)}; "
-        f"{family.description}; with these weights, {queries} count as {effective:.3g} of equal weight"
+        f"{family.description}; with these weights, {queries} count as {counted} of equal weight"
     ]
 
 
@@ -54,8 +55,9 @@ def _queries_needed(comparison: Comparison, system: str) -> str:
         for row in comparison.of_system(system)
     ]
     corrected = ", at the corrected level" if comparison.correction_label else ""
+    target = text_of(comparison.statistics.target_difference, "given")
     return (
-        f"queries needed to detect a true difference of {comparison.statistics.target_difference:g} between {system} "
+        f"queries needed to detect a true difference of {target} between {system} "
         f"and {comparison.baseline} with 80% power{corrected}: {', '.join(counts)}"
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -14,7 +13,7 @@ from rankgauge.comparison.plain_data import comparison_data
 from rankgauge.comparison.sentences import answer, headline
 from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.statistics import CORRECTION_LABELS, Statistics, is_significant
-from rankgauge.core.formatting import signed
+from rankgauge.core.formatting import text_of
 from rankgauge.core.views import Columns, ResultTuple, Tabular
 from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 Comparative = Literal["better", "worse", "higher", "lower"]
 Outcome = Literal["better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged"]
-LARGE_RATIO = 1e6  # from here on decimals mean nothing
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class Difference:
 
     def text(self, difference: float) -> str:
         """A difference of this measure as text: with its sign, or as a ratio."""
-        return _ratio_text(difference) if self.is_ratio else signed(difference)
+        return text_of(exponential(difference), "ratio") if self.is_ratio else text_of(difference, "difference")
 
 
 @dataclass(frozen=True)
@@ -240,10 +238,3 @@ class Comparison(Tabular):
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return comparison_data(self)
-
-
-def _ratio_text(logarithm: float) -> str:
-    ratio = exponential(logarithm)
-    if math.isinf(ratio):
-        return "×∞"
-    return f"×{ratio:.3f}" if ratio < LARGE_RATIO else f"×{ratio:.1e}"

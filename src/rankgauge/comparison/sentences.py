@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rankgauge.core.formatting import number, p_equals, percent, plural
+from rankgauge.core.formatting import given, number, p_equals, percent, plural, text_of
 from rankgauge.evaluation.order import best_first
 from rankgauge.stats.results import Interval
 
@@ -46,7 +46,7 @@ def _of_two(comparison: Comparison) -> list[str]:
 def _of_many(comparison: Comparison) -> list[str]:
     """The best system and its group, then what is significant elsewhere, and what the queries can show."""
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
-    lines = [best_sentence(comparison)]
+    lines = [" ".join(best_sentences(comparison))]
     others = [row for row in comparison.differences if row.measure != comparison.primary]
     significant = [row for row in others if row.is_significant(comparison.alpha)]
     if significant:
@@ -63,7 +63,7 @@ def _of_many(comparison: Comparison) -> list[str]:
     return lines if hopeless is None else [*lines, f"{_too_few(comparison, hopeless)}."]
 
 
-def best_sentence(comparison: Comparison) -> str:
+def best_sentences(comparison: Comparison) -> list[str]:
     """The best of three or more systems, those that cannot be distinguished from it, and those that are worse."""
     measure = comparison.scores[0].measures[0]
     best = best_first(comparison.scores, measure)[0]
@@ -72,9 +72,9 @@ def best_sentence(comparison: Comparison) -> str:
     start = f"{first}: {best.run} ({measure.name}{'' if value is None else f' {number(value, digits)}'})."
     ranking = comparison.ranking
     if ranking is None:  # too many systems for all pairs: each against the baseline
-        return f"{start} {_against_baseline(comparison)}"
+        return [start, _against_baseline(comparison)]
     groups = [("Not distinguishable from it", ranking.indistinguishable), (last, ranking.worse)]
-    return " ".join([start, *(f"{label}: {_some(names)}." for label, names in groups if names)])
+    return [start, *(f"{label}: {_some(names)}." for label, names in groups if names)]
 
 
 def _against_baseline(comparison: Comparison) -> str:
@@ -129,22 +129,22 @@ def size_text(row: Difference, difference: float) -> str:
     """The size of a difference: two significant digits, or a ratio."""
     if row.is_ratio:
         return row.text(difference)
-    return f"{difference:.2g}" if difference < 10 else f"{difference:,.0f}"
+    return text_of(difference, "given", digits=2) if difference < 10 else text_of(difference, "count")
 
 
 def _primary(comparison: Comparison, row: Difference) -> str:
     """The answer of two systems: the result, then the evidence."""
-    system, baseline = row.system, comparison.baseline
+    system, baseline, rope = row.system, comparison.baseline, given(row.rope or 0.0)
     outcome = row.outcome(comparison.alpha)
     if outcome == "unchanged":
         return f"{system} and {baseline} have the same {row.measure} for every query."
     if outcome == "equivalent":
-        return f"{system} and {baseline} are equivalent within ±{row.rope:g}: {row.measure} {evidence(row)}."
+        return f"{system} and {baseline} are equivalent within ±{rope}: {row.measure} {evidence(row)}."
     if outcome == "inconclusive":
         found = evidence(row, *_sensitivity(comparison, row))
         return f"{system} vs. {baseline} is inconclusive: {row.measure} {found}."
     if row.is_negligible:
-        return f"{system} differs from {baseline} negligibly, within ±{row.rope:g}: {row.measure} {evidence(row)}."
+        return f"{system} differs from {baseline} negligibly, within ±{rope}: {row.measure} {evidence(row)}."
     return f"{system} is {row.comparative} than {baseline}: {row.measure} {evidence(row)}."
 
 
@@ -153,7 +153,7 @@ def _finding(comparison: Comparison, row: Difference) -> str:
     outcome = row.outcome(comparison.alpha)
     if outcome == "unchanged":
         return "the same value for every query"
-    within = f" within ±{row.rope:g}" if row.is_negligible else ""
+    within = f" within ±{given(row.rope or 0.0)}" if row.is_negligible else ""
     difference, span = row.text(row.difference or 0.0), span_text(row.interval, row)
     details = [f"{difference}, {span}" if span else difference]
     if outcome == "inconclusive":

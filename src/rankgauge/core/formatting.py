@@ -1,18 +1,79 @@
-"""How numbers are written in every sentence, table, page and file for people: one function per kind of number.
+"""How numbers are written in every sentence, table, page and file for people: one form for each kind of number.
 
-Numbers for programs (JSON, CSV) are never formatted: they keep every digit.
+``text_of`` has the forms; the other functions are those that sentences need by name. Numbers for programs (JSON, CSV)
+are never formatted: they keep every digit.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Literal
 
+NumberKind = Literal[
+    "value",
+    "difference",
+    "ratio",
+    "p",
+    "share",
+    "count",
+    "milliseconds",
+    "seconds",
+    "bytes",
+    "score",
+    "given",
+    "compact",
+]
 MINUS = "−"
 MISSING = "–"  # a value that does not exist
 USUAL_LEVELS = (0.01, 0.05, 0.1)
 MOST_P_DIGITS = 9
 SMALLEST_P = 0.001
+LARGE_RATIO = 1e6  # from here on decimals mean nothing
+BYTE_UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+
+
+def text_of(value: float | None, kind: NumberKind, *, digits: int | None = None) -> str:
+    """A number as text; a dash if there is none. ``digits`` are the decimals, which else depend on the kind.
+
+    A value of a measure has four decimals, a difference its sign and three, a ratio ``×`` and three, a share at most
+    one (of its percentage), a count none. Times have three digits, at most three of them decimals, and seconds their
+    unit; a score has six digits; a number that somebody gave, such as a grade or a level, is as short as it was given.
+    """
+    if value is None or value != value:
+        return MISSING
+    match kind:
+        case "value" if math.isinf(value):
+            return "∞" if value > 0 else f"{MINUS}∞"
+        case "value":
+            return f"{value:.{4 if digits is None else digits}f}".replace("-", MINUS)
+        case "difference":
+            return f"{value:+.{3 if digits is None else digits}f}".replace("-", MINUS)
+        case "count":
+            return f"{value:,.0f}".replace("-", MINUS)
+        case "p":
+            return p_value(value)
+        case "share":
+            return f"{round(value * 100, 1 if digits is None else digits):g}%".replace("-", MINUS)
+        case "milliseconds":
+            return _time(value)
+        case "seconds":
+            return f"{_time(value)} s"
+        case "bytes":
+            return byte_size(int(value))
+        case "compact":
+            return compact_number(value)
+        case "ratio":
+            return "×∞" if math.isinf(value) else f"×{value:.3f}" if value < LARGE_RATIO else f"×{value:.1e}"
+        case _:
+            return f"{value:.{digits or 6}g}"
+
+
+def _time(value: float) -> str:
+    """``1,234``, ``41.2``, ``8.25``, ``0.123``."""
+    size = abs(value)
+    digits = 0 if size >= 99.95 or not size else 1 if size >= 9.995 else 2 if size >= 0.9995 else 3
+    return f"{value:,.{digits}f}".replace("-", MINUS)
 
 
 def plural(count: int, noun: str, plural_noun: str | None = None) -> str:
@@ -26,12 +87,12 @@ def _plural_of(noun: str) -> str:
 
 def number(value: float | None, digits: int = 4) -> str:
     """A value with a fixed number of decimals and a true minus sign; a dash if there is none."""
-    return MISSING if value is None or value != value else f"{value:.{digits}f}".replace("-", MINUS)
+    return text_of(value, "value", digits=digits)
 
 
 def signed(value: float | None, digits: int = 3) -> str:
     """A difference: always with its sign."""
-    return MISSING if value is None or value != value else f"{value:+.{digits}f}".replace("-", MINUS)
+    return text_of(value, "difference", digits=digits)
 
 
 def compact_number(value: float | None, *, count: bool = False) -> str:
@@ -49,15 +110,25 @@ def byte_size(count: int | None) -> str:
     """``1.5 MB`` for 1,500,000 bytes."""
     if count is None:
         return MISSING
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, size in BYTE_UNITS:
         if count >= size:
             return f"{count / size:.1f} {unit}"
     return f"{count} B"
 
 
-def percent(share: float, digits: int | None = None) -> str:
-    """``95%`` for 0.95; with ``digits``, a fixed number of decimals."""
-    return f"{share * 100:g}%" if digits is None else f"{number(share * 100, digits)}%"
+def percent(level: float) -> str:
+    """A level that somebody gave, in full: ``95%`` for 0.95. A share that was measured is ``text_of(…, "share")``."""
+    return f"{level * 100:g}%"
+
+
+def milliseconds(value: float | None) -> str:
+    """A time in a sentence: ``41.2 ms``."""
+    return f"{text_of(value, 'milliseconds')} ms"
+
+
+def given(value: float) -> str:
+    """A number that somebody gave, such as a grade, a margin or a level: as short as it was given."""
+    return text_of(value, "given")
 
 
 def p_value(p: float | None) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from rankgauge.core.formatting import plural
+from rankgauge.core.formatting import byte_size, plural, text_of
 
 Progress = Callable[[int, int], None]  # what is done, and how much there is (0 if unknown)
 DELAY = 1.0  # seconds of a phase before it is shown on a terminal
@@ -23,7 +23,6 @@ GAP = 0.5  # seconds after which a phase of the same name is a new one
 SILENCE_VARIABLE = "RANKGAUGE_PROGRESS"  # 0 shows no progress
 BAR_WIDTH, SHORTEST_BAR = 20, 5
 WIDTH = 80  # if the terminal does not say
-UNITS = ("B", "KB", "MB", "GB", "TB")
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 
 
@@ -192,7 +191,7 @@ def line_of(phase: Phase, seconds: float, width: int = 0) -> str:
     done, total = phase.done, phase.total if phase.total >= phase.done else 0
     rate = (done - phase.first) / max(seconds, 1e-9)
     parts = [_amount(done, total, phase)]
-    parts.append(f"{_size(int(rate))}/s" if phase.unit == "byte" else f"{_rate(rate)}/s")
+    parts.append(f"{byte_size(int(rate))}/s" if phase.unit == "byte" else f"{_rate(rate)}/s")
     if total > done and rate > 0:
         parts.append(f"{duration((total - done) / rate)} left")
     room = width - len("  ".join([phase.name, "[]", *parts]))
@@ -221,24 +220,15 @@ def duration(seconds: float) -> str:
 
 def _amount(done: int, total: int, phase: Phase) -> str:
     if phase.unit == "byte":
-        return f"{_size(done)} of {_size(total)}" if total else _size(done)
+        return f"{byte_size(done)} of {byte_size(total)}" if total else byte_size(done)
     if total and phase.is_estimate:
         step = 10 ** max(len(str(total)) - 2, 0)  # two digits
         return f"{done:,} of about {plural(round(total / step) * step, phase.unit)}"
     return f"{done:,} of {plural(total, phase.unit)}" if total else plural(done, phase.unit)
 
 
-def _size(count: int) -> str:
-    value, unit = float(count), UNITS[0]
-    for unit in UNITS:
-        if value < 1000 or unit == UNITS[-1]:
-            break
-        value /= 1000
-    return f"{value:.0f} {unit}" if value >= 100 or unit == UNITS[0] else f"{value:.1f} {unit}"
-
-
 def _rate(rate: float) -> str:
-    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}"
+    return text_of(rate, "count") if rate >= 10 else text_of(rate, "value", digits=1)
 
 
 def terminal_width() -> int:

@@ -1,6 +1,6 @@
 """Results as a notebook shows them, and as data frames.
 
-A result belongs to an early room, its view to ``render``, which comes later: that is imported when a result is shown.
+A result belongs to an early room, its document to ``render``, which comes later and is imported when one is shown.
 This is the only place that reaches for a later room, and the only one that imports pandas and polars.
 """
 
@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import MissingExtraError
 
-RENDERER = "rankgauge.render.notebook.views"
+RENDERER = "rankgauge.render.formats.notebook"
 Columns = Mapping[str, Sequence[Any]]
 T = TypeVar("T")
 
 
 class HtmlView:
-    """A result that a notebook shows as HTML: one entry in the table of ``render/notebook/views.py``."""
+    """A result that a notebook shows as HTML: one entry in the table of ``render/documents``."""
 
     __slots__ = ()
 

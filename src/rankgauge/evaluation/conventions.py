@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.formatting import given
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.core.settings import Section, check_settings, setting
@@ -140,7 +141,7 @@ class Conventions:
         skipped = ", those without relevant documents skipped" if self.no_relevant == "skip" else ""
         part = "" if self.split is None else f"{self._part().description}; "
         return (
-            f"{part}{grades}, relevant from grade {self.rel:g}, AP and R over all relevant, P over k; "
+            f"{part}{grades}, relevant from grade {given(self.rel)}, AP and R over all relevant, P over k; "
             f"{averaged} averaged{skipped}; ties by document id descending, scores as {self.precision}"
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.formatting import listing, plural
+from rankgauge.core.formatting import listing, plural, text_of
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Status
@@ -161,9 +161,9 @@ def _unjudged(facts: JoinFacts) -> Note | None:
     unjudged = retrieved - int(facts.judged_in_pool.sum())
     if unjudged < UNJUDGED_SHARE * retrieved or not unjudged:
         return None
-    share = 100 * unjudged / retrieved
+    share = text_of(unjudged / retrieved, "share")
     return Note(
-        "unjudged", f"{share:.0f}% of the documents in the top {POOL_DEPTH} are unjudged ({unjudged} of {retrieved})"
+        "unjudged", f"{share} of the documents in the top {POOL_DEPTH} are unjudged ({unjudged} of {retrieved})"
     )
 
 

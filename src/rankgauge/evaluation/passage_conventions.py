@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from rankgauge.core.formatting import given
 from rankgauge.core.passage_judgments import PassageJudgments
 from rankgauge.core.qrels import Qrels
 from rankgauge.evaluation.conventions import Conventions
@@ -33,8 +34,9 @@ class PassageConventions(Conventions):
 
     def __str__(self) -> str:
         averaged = "every query with gold" if self.query_set == "qrels" else "queries in run and gold"
+        coverage, tolerance = given(self.coverage), given(self.tolerance)
         return (
-            f"a passage is found at coverage {self.coverage:g}, matched with tolerance {self.tolerance:g}, and counts "
+            f"a passage is found at coverage {coverage}, matched with tolerance {tolerance}, and counts "
             f"once (alpha={ALPHA}); {averaged} averaged; ties by document id descending, scores as {self.precision}"
         )
 

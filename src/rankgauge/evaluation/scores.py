@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.formatting import text_of
 from rankgauge.core.run import Status
 from rankgauge.core.tables import Column, Floats
 from rankgauge.core.views import Columns, ResultList, Tabular
@@ -231,4 +232,4 @@ def _number(value: float) -> float | None:
 
 
 def _rounded(value: float | None) -> str:
-    return "null" if value is None else f"{value:.4f}"
+    return "null" if value is None else text_of(value, "value")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.formatting import percent
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, shown
 
@@ -47,7 +48,7 @@ class QueryPart:
         """How queries are assigned, for people."""
         if self.column is not None:
             return f"{self.part} queries by the column {self.column}"
-        return f"{self.part} queries by hash of their ids (dev {self.dev_share:.0%}, seed {self.seed})"
+        return f"{self.part} queries by hash of their ids (dev {percent(self.dev_share)}, seed {self.seed})"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: everything that decides on which side a query is."""

@@ -6,6 +6,7 @@ import math
 from contextlib import suppress
 from typing import Any
 
+from rankgauge.core.formatting import given
 from rankgauge.errors import MeasureError
 from rankgauge.measures import registry
 from rankgauge.measures import trec_names as trec
@@ -81,7 +82,7 @@ def _value(value: Any) -> str:
 
 def range_text(definition: Definition) -> str:
     """The range, and which end of it is better."""
-    low, high = (("−∞" if n < 0 else "∞") if math.isinf(n) else f"{n:g}" for n in definition.range)
+    low, high = (("−∞" if n < 0 else "∞") if math.isinf(n) else given(n) for n in definition.range)
     better = {"higher": "higher is better", "lower": "lower is better", None: "neither end is better"}
     return f"{low} to {high}, {better[definition.better]}"
 
@@ -92,7 +93,7 @@ def over_queries(definition: Definition) -> str:
     if definition.missing is None:
         missing = "the value of an empty ranking"
     else:
-        missing = "null" if math.isnan(definition.missing) else f"{definition.missing:g}"
+        missing = "null" if math.isnan(definition.missing) else given(definition.missing)
     return f"{aggregate} over all queries; a missing query counts as {missing}"
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from rankgauge.config.retriever_settings import RetrieverCalls, Unit
-from rankgauge.core.formatting import number, plural, span
+from rankgauge.core.formatting import milliseconds, number, plural, span
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.core.views import Columns, Tabular
@@ -289,4 +289,4 @@ def _percentiles(seconds: Sequence[float | None]) -> dict[str, float] | None:
 
 
 def _times_text(times: Mapping[str, float]) -> str:
-    return "   ".join(f"{name} {value:.3g} ms" for name, value in times.items())
+    return "   ".join(f"{name} {milliseconds(value)}" for name, value in times.items())

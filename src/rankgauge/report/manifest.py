@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from rankgauge.core.formatting import byte_size
 from rankgauge.io.records import read_document
 from rankgauge.io.text import json_text
 from rankgauge.report.manifest_shape import MANIFEST_SHAPE
@@ -68,7 +69,7 @@ def _memory() -> str | None:
         size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         return None
-    return f"{size / 2**30:.0f} GB"
+    return byte_size(size)
 
 
 def _distribution() -> str | None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rankgauge import InputError
 from rankgauge.adapters import gate_efficiency
-from tests.render.notebook.fragments import shown
+from tests.render.formats.fragments import shown
 
 
 def test_efficiency_is_the_percentage_correctly_skipped() -> None:

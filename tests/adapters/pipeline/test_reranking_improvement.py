@@ -8,7 +8,7 @@ import pytest
 from rankgauge import InputError, Qrels, compare, evaluate
 from rankgauge.adapters import reranking_improvement
 from rankgauge.stats import joint_test
-from tests.render.notebook.fragments import shown
+from tests.render.formats.fragments import shown
 
 BEFORE, AFTER = [0.5, 0.4, 0.3, 0.8], [0.7, 0.4, 0.2, 0.9]
 

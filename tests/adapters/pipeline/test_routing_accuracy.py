@@ -38,7 +38,7 @@ def test_a_query_sent_nowhere_is_wrong() -> None:
 def test_the_interval_is_that_of_a_proportion() -> None:
     found = routing_accuracy(["a"] * 10, ["a"] * 9 + ["b"])
     assert found.interval.low == pytest.approx(0.5958, abs=1e-4)
-    assert "90.0% to the best expert (95% CI 59.6% to 98.2%)" in str(found)
+    assert "90% to the best expert (95% CI 59.6% to 98.2%)" in str(found)
 
 
 def test_without_queries_there_is_no_accuracy() -> None:

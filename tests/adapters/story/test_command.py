@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rankgauge.adapters import retrieval_quality
-from rankgauge.render.text import story as render
-from rankgauge.render.text.terminal import Layout
+from rankgauge.render.documents.steps import story_document
+from rankgauge.render.formats.terminal import Layout, as_text
 from tests.adapters.story.stories import BUNDLED
 
 Command = Callable[..., Any]
@@ -93,7 +93,7 @@ def test_a_missing_file_exits_2(command: Command, files: tuple[Path, Path]) -> N
 
 def test_the_verdict_has_a_color() -> None:
     found = retrieval_quality({"a": "storm"}, [{"text": "storm", "relevant": ["a"]}])
-    assert render.as_text(found, Layout(color=True)).startswith("\x1b[32mRQ passed\x1b[0m: MRR 1.0000")
+    assert as_text(story_document(found), Layout(color=True)).startswith("\x1b[32mRQ passed\x1b[0m: MRR 1.0000")
 
 
 def test_control_characters_do_not_reach_the_terminal(command: Command, files: tuple[Path, Path]) -> None:

@@ -13,8 +13,9 @@ from rankgauge import evaluate_runs, gate
 from rankgauge.comparison import Baseline
 from rankgauge.comparison.gate.decide import decide
 from rankgauge.comparison.testing import PairedColumns
-from rankgauge.render.text.gate import as_text
-from rankgauge.render.text.gate_ci import as_junit
+from rankgauge.render.documents.gate import document
+from rankgauge.render.formats.ci import as_junit
+from rankgauge.render.formats.terminal import as_text
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
 
@@ -39,7 +40,7 @@ def test_a_slow_decline_fails_against_the_anchor(judged: Any, ranked: Ranked) ->
     assert "is worse than the anchor" in result.sentence
     assert "max-t over 4 comparisons (2 measures × 2 baselines)" in result.test_description
     assert result.blame is not None
-    text, junit = as_text(result), as_junit(result)
+    text, junit = as_text(document(result)), as_junit(document(result))
     assert "anchor" in text.split("\n\n")[2]
     assert junit.count("<failure") == 2
     assert len(result.to_dict()["anchored"]) == 2

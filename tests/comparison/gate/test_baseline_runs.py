@@ -16,7 +16,8 @@ from rankgauge.comparison import Baseline
 from rankgauge.comparison.gate.decide import Rule, decide
 from rankgauge.comparison.gate.stored import read_baseline
 from rankgauge.comparison.testing import PairedColumns
-from rankgauge.render.text.gate import as_text
+from rankgauge.render.documents.gate import document
+from rankgauge.render.formats.terminal import as_text
 from rankgauge.stats import run_noise
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
@@ -106,7 +107,7 @@ def test_several_runs_that_are_the_same_change_nothing_but_what_is_known(
     assert [row.pop("run_noise") for row in three["compared"]] == [0.0, 0.0]
     del one["baseline"]["file"], three["baseline"]["file"]
     assert json.dumps(one) == json.dumps(three)
-    texts = [as_text(result) for result in results]
+    texts = [as_text(document(result)) for result in results]
     assert "; run-to-run noise unknown (1 baseline run)\n" in texts[0]
     known = texts[0].replace("noise unknown (1 baseline run)", "noise of 3 baseline runs: none")
     assert known == texts[1]
@@ -128,11 +129,11 @@ def test_noise_of_whole_runs_is_reported_and_makes_a_drop_less_significant(
     assert unknown.to_dict()["baseline"]["false_alarm_rate_95"] is None
     rate = noisy.to_dict()["baseline"]["false_alarm_rate_95"]
     assert 0.05 < rate < 0.5
-    text = as_text(noisy)
+    text = as_text(document(noisy))
     assert f"run-to-run noise of 3 baseline runs: standard deviation RR {noisy.compared[0].noise.deviation:.4f}" in text  # type: ignore[union-attr]  # checked above
     assert "false alarms: 95 of 100 baselines like this one fail at most " in text
-    assert "run-to-run noise unknown (2 baseline runs)" in as_text(unknown)
-    assert "false alarms" not in as_text(unknown)
+    assert "run-to-run noise unknown (2 baseline runs)" in as_text(document(unknown))
+    assert "false alarms" not in as_text(document(unknown))
 
 
 def test_a_measure_without_noise_of_whole_runs_by_chance_has_that_of_most_others(

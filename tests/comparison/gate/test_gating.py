@@ -10,8 +10,8 @@ import pytest
 
 from rankgauge import Conventions, InputError, Qrels, Run, Statistics, UsageError, gate, write_baseline
 from rankgauge.measures.sets import DEFAULT_MEASURES
-from rankgauge.render.text.gate import as_text
-from rankgauge.render.text.terminal import Layout
+from rankgauge.render.documents.gate import document
+from rankgauge.render.formats.terminal import Layout, as_text
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
 
@@ -260,9 +260,8 @@ def test_a_run_object_is_not_changed(judged: Any, ranked: Ranked) -> None:
 
 def test_the_text_lists_documents_that_the_corpus_does_not_have(judged: Any, ranked: Ranked) -> None:
     corpus = [doc for docs in ranked().values() for doc in docs]
-    text = as_text(
-        gate(judged, ranked(rename=range(8)), baseline=ranked(), measures="RR", corpus=corpus), Layout(color=True)
-    )
+    result = gate(judged, ranked(rename=range(8)), baseline=ranked(), measures="RR", corpus=corpus)
+    text = as_text(document(result), Layout(color=True))
     assert text.startswith("\x1b[31mfail\x1b[0m: this run is worse than the baseline on RR")
     assert "16 relevant documents that the baseline retrieved are nowhere in this run: 'd0', 'd1', 'd2', …" in text
     assert "16 documents of this run are not in the corpus: 'new-d0', 'new-d1', 'new-d2', …" in text

@@ -9,7 +9,7 @@ import pytest
 
 from rankgauge import Conventions, InputError, Qrels, Reading, Run, evaluate, gate, write_baseline
 from rankgauge.comparison.gate.stored import read_baseline
-from rankgauge.render.text.scores import as_dict
+from rankgauge.render.documents.scores import as_dict
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
 

@@ -14,9 +14,10 @@ from rankgauge.config.bands.loading import collection_bands
 from rankgauge.config.bands.presets import presets
 from rankgauge.config.settings import Settings
 from rankgauge.measures import parse_measures
-from rankgauge.render.text.bands import bands_of, with_bands
-from rankgauge.render.text.scores import as_dict, as_table
-from rankgauge.render.text.terminal import Layout
+from rankgauge.render.documents.bands import bands_of, with_bands
+from rankgauge.render.documents.scores import as_dict, means_table
+from rankgauge.render.formats.terminal import Layout
+from tests.render.formats.texts import text_of
 
 PRESET = load_bands("trec-2025")
 
@@ -188,22 +189,22 @@ def own(**thresholds: dict[str, float]) -> Bands:
 
 def test_the_table_has_a_row_of_bands_for_each_run_and_names_the_bands_once() -> None:
     scores = evaluate(QRELS, RUN, "nDCG@10 RR@10 P@5")
-    text = as_table([scores, scores], Layout(100), per_query=False, bands=PRESET)
+    text = text_of(means_table([scores, scores], bands=PRESET), layout=Layout(100))
     assert text.count("trec-2025") == 1
     assert [line.split() for line in text.splitlines()[3:]] == [
         ["band", "(trec-2025)"], ["run", "strong", "good", "–"], ["run", "strong", "good", "–"]
     ]  # fmt: skip
-    one = as_table([scores], Layout(100), per_query=False, bands=PRESET)
+    one = text_of(means_table([scores], bands=PRESET), layout=Layout(100))
     assert one.splitlines()[2].split() == ["band", "(trec-2025)", "strong", "good", "–"]
-    turned = as_table([scores], Layout(10), per_query=False, bands=PRESET)
+    turned = text_of(means_table([scores], bands=PRESET), layout=Layout(10))
     assert turned.splitlines()[:2] == ["            run  band (trec-2025)", "nDCG@10  0.8155            strong"]
-    assert "trec-2025" not in as_table([scores], Layout(100), per_query=False)
+    assert "trec-2025" not in text_of(means_table([scores]), layout=Layout(100))
 
 
 def test_if_no_measure_has_bands_none_are_shown() -> None:
     scores = evaluate(QRELS, RUN, "P@5 nDCG@20")
-    plain = as_table([scores], Layout(100), per_query=False)
-    assert as_table([scores], Layout(100), per_query=False, bands=PRESET) == plain
+    plain = text_of(means_table([scores]), layout=Layout(100))
+    assert text_of(means_table([scores], bands=PRESET), layout=Layout(100)) == plain
     data = as_dict([scores], per_query=False)
     assert with_bands(data, [scores], PRESET) is data
 

@@ -17,7 +17,7 @@ from scipy import stats
 from rankgauge import InputError, Statistics, compare, parse_measure
 from rankgauge.comparison.result import Comparison
 from rankgauge.config import Bands, Uplift, UpliftResult, load_bands, uplift_of
-from rankgauge.render.text.bands import uplift_lines, with_bands
+from rankgauge.render.documents.bands import uplift_lines, with_bands
 
 Command = Callable[..., Any]
 RANKS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=5, max_size=40)

@@ -10,10 +10,10 @@ from rankgauge import UsageError
 from rankgauge.cli.options.view import View
 from rankgauge.config.bands.loading import named_bands
 from rankgauge.evaluation.evaluate import evaluate_runs
-from rankgauge.render.text.audit import Audits, audit_parts, audits_of, with_audits
-from rankgauge.render.text.bands import with_bands
-from rankgauge.render.text.grid import Grid
-from rankgauge.render.text.scores import as_dict
+from rankgauge.render.document import Table
+from rankgauge.render.documents.audits import Audits, audit_parts, audits_of, with_audits
+from rankgauge.render.documents.bands import with_bands
+from rankgauge.render.documents.scores import as_dict
 
 QRELS = {"1": {"a": 1, "b": 0}}
 RUN = {"1": {"a": 1.0, "b": 1.0, "x": 1.0}}
@@ -28,7 +28,7 @@ def audited(*, ties: bool, unjudged: bool, kpi: str) -> tuple[Audits, dict[str, 
 
 def test_each_run_has_a_table_for_each_audit_that_was_asked_for() -> None:
     audits, data = audited(ties=True, unjudged=True, kpi="trec-2025")
-    assert [part.caption.split(":")[0] for part in audit_parts(audits) if isinstance(part, Grid)] == [
+    assert [part.caption.split(":")[0] for part in audit_parts(audits) if isinstance(part, Table)] == [
         *("ties", "ties", "unjudged", "unjudged")
     ]
     assert list(data)[-1] == "kpi"

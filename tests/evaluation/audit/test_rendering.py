@@ -5,16 +5,16 @@ import json
 from rankgauge import evaluate
 from rankgauge.evaluation.audit.ties import audit_ties
 from rankgauge.evaluation.audit.unjudged import audit_unjudged
-from rankgauge.render.text.audit import Audits, audit_parts, with_audits
-from rankgauge.render.text.scores import as_dict
-from rankgauge.render.text.terminal import text_of
+from rankgauge.render.documents.audits import Audits, audit_parts, with_audits
+from rankgauge.render.documents.scores import as_dict
+from tests.render.formats.texts import text_of
 
 QRELS = {"1": {"a": 1, "b": 0}, "\x1b[31m": {"a": 2, "c": 1}}
 RUN = {"1": {"a": 1.0, "b": 1.0, "x": 1.0}, "\x1b[31m": {"a": 2.0, "b": 1.0, "c": 1.0}}
 
 
 def test_the_table_of_ties_says_how_each_number_was_found() -> None:
-    text = text_of(audit_parts(Audits(ties=[audit_ties(QRELS, RUN, "P@1 Q Accuracy SetP", samples=64)])))
+    text = text_of(*audit_parts(Audits(ties=[audit_ties(QRELS, RUN, "P@1 Q Accuracy SetP", samples=64)])))
     lines = text.splitlines()
     assert lines[0] == "ties: run"
     assert lines[1].split() == "reported worst expected best changed expected by".split()
@@ -27,26 +27,26 @@ def test_the_table_of_ties_says_how_each_number_was_found() -> None:
 
 
 def test_the_queries_of_a_straddling_tie_are_escaped_and_not_too_many() -> None:
-    text = text_of(audit_parts(Audits(ties=[audit_ties(QRELS, RUN, "P@2 P(judged_only=True)@1")])))
+    text = text_of(*audit_parts(Audits(ties=[audit_ties(QRELS, RUN, "P@2 P(judged_only=True)@1")])))
     assert "\x1b" not in text
     assert "straddle rank 2 in 2 queries: 1, \\x1b[31m" in text or "straddle rank 2 in 2 queries: \\x1b[31m, 1" in text
     assert "straddle rank 1 of the judged documents in 1 query" in text
     many = {f"{number:02d}": {"a": 1} for number in range(30)}
     run = {query: {"a": 1.0, "b": 1.0} for query in many}
-    last = text_of(audit_parts(Audits(ties=[audit_ties(many, run, "P@1")]))).splitlines()[-1]
+    last = text_of(*audit_parts(Audits(ties=[audit_ties(many, run, "P@1")]))).splitlines()[-1]
     assert last.endswith("18, 19, …")
     assert "in 30 queries" in last
 
 
 def test_the_table_of_unjudged_documents_says_what_is_no_bound() -> None:
-    lines = text_of(audit_parts(Audits(unjudged=[audit_unjudged(QRELS, RUN, "P@3 AP NumRelRet")]))).splitlines()[1:]
+    lines = text_of(*audit_parts(Audits(unjudged=[audit_unjudged(QRELS, RUN, "P@3 AP NumRelRet")]))).splitlines()[1:]
     assert lines[1].split() == "P@3 0.5000 0.8333 0.5000 0.6667 bounds".split()
     assert lines[2].endswith("no bounds")
     assert lines[3].split()[1:4] == ["3", "5", "3"]
     assert lines[4].startswith("2 of 6 retrieved documents are unjudged")
     assert "with grade 2" in lines[4]
     assert "; no bounds: these measures depend on" in lines[4]
-    assert len(text_of(audit_parts(Audits(unjudged=[audit_unjudged(QRELS, RUN, "P@3")]))).splitlines()) == 4
+    assert len(text_of(*audit_parts(Audits(unjudged=[audit_unjudged(QRELS, RUN, "P@3")]))).splitlines()) == 4
 
 
 def test_json_gets_both_audits_and_keeps_what_was_there() -> None:

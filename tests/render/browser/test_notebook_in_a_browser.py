@@ -10,7 +10,7 @@ import pytest
 from rankgauge import Reading, compare
 from rankgauge.render import explorer
 from tests.render.browser.conftest import Open
-from tests.render.notebook.results import MEASURES, NEW, OLD, QRELS
+from tests.render.formats.results import MEASURES, NEW, OLD, QRELS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -12,13 +12,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge.render.html import as_html
-from rankgauge.render.html.charts.axes import fitting_ticks
-from rankgauge.render.html.charts.cost import pareto_front
 from rankgauge.render.html.charts.differences import POINT_SIZES, axes_of, point_paths
-from rankgauge.render.html.charts.forest import forest, largest_distance
-from rankgauge.render.html.charts.labels import NAME_SPACING, NAME_WIDTH, fitted, separate, text_width
-from rankgauge.render.html.charts.scales import Scale, covering_ticks, log_ticks, padded_range, tick_labels, ticks
-from rankgauge.render.html.charts.svg import FULL_WIDTH, tag
+from rankgauge.render.html.charts.drawing import (
+    FULL_WIDTH,
+    NAME_SPACING,
+    NAME_WIDTH,
+    Scale,
+    covering_ticks,
+    fitted,
+    fitting_ticks,
+    log_ticks,
+    padded_range,
+    separate,
+    tag,
+    text_width,
+    tick_labels,
+    ticks,
+)
+from rankgauge.render.html.charts.quality_cost import pareto_front
+from rankgauge.render.html.charts.ranges import forest, largest_distance
 from rankgauge.render.html.page_systems import PageSystem, color_systems
 from rankgauge.render.html.text import plain, shorten_end, shorten_middle
 from tests.render.html.reports import report

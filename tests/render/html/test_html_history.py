@@ -12,10 +12,9 @@ from rankgauge import Qrels, evaluate
 from rankgauge.errors import InputError
 from rankgauge.history import EntryFacts, EntryFilter, GitState, History
 from rankgauge.history.trends import DEFAULT_LAST
+from rankgauge.render.documents.history import change_text
 from rankgauge.render.html import as_html
-from rankgauge.render.html.history_page import history_page
-from rankgauge.render.html.leaderboard import leaderboard
-from rankgauge.render.text.trend import change_text
+from rankgauge.render.html.history_page import history_page, leaderboard
 from tests.render.html.histories import CHANGE, ENTRIES, FIRST_DAY, filled, labels, multiply, ranking
 from tests.render.html.reports import CLOSING, IMAGE, SCRIPT
 from tests.render.html.unpacking import Parts, check_policy, check_self_contained, data_of
@@ -82,10 +81,10 @@ def test_the_best_of_the_newest_entries_is_first(history: History) -> None:
     for order in ([*newest.values()], [*reversed(newest.values())]):
         board = leaderboard("tickets", order, places)
         assert [row.entry.system for row in board.rows] == ["hybrid", "bm25"]
-        assert [row.best[0] for row in board.rows] == [True, False]
+        assert [row.values[0].best for row in board.rows] == [True, False]
         assert {row.entry.saved[:10] for row in board.rows} == {"2026-11-09"}
         assert not board.has_others
-        assert board.rows[0].values[2] == "18"  # a count
+        assert board.rows[0].values[2].text == "18"  # a count
 
 
 def test_a_lower_value_is_first_where_lower_is_better(tmp_path: Path) -> None:
@@ -95,7 +94,7 @@ def test_a_lower_value_is_first_where_lower_is_better(tmp_path: Path) -> None:
             history.save(evaluate(qrels, ranking(system, shift), ["FirstRel"]), qrels, date=FIRST_DAY, git=GitState())
         entries = history.entries()
         board = leaderboard("tickets", entries, {entry.name: place for place, entry in enumerate(entries)})
-    assert [(row.entry.system, row.best[0]) for row in board.rows] == [("quick", True), ("slow", False)]
+    assert [(row.entry.system, row.values[0].best) for row in board.rows] == [("quick", True), ("slow", False)]
 
 
 def test_values_with_other_labels_are_marked_and_last(tmp_path: Path) -> None:
@@ -107,7 +106,7 @@ def test_values_with_other_labels_are_marked_and_last(tmp_path: Path) -> None:
         entries = history.entries()
         board = leaderboard("tickets", entries, {entry.name: 2 - place for place, entry in enumerate(entries)})
         text = Parts(as_html(history)).text
-    assert [(row.entry.system, row.comparable, row.best[0]) for row in board.rows] == [
+    assert [(row.entry.system, row.comparable, row.values[0].best) for row in board.rows] == [
         ("one", True, True),
         ("two", True, False),
         ("older", False, False),
@@ -151,7 +150,7 @@ def test_what_else_changed_has_charts(tmp_path: Path) -> None:
         page = as_html(history)
     assert "2026-11-02: 8 queries (2 added)" in page
     assert "2 versions of the labels." in Parts(page).text
-    assert "2026-11-02: 50.0%" in page
+    assert "2026-11-02: 50%" in page
     assert "Latency" not in Parts(page).text
 
 

@@ -18,7 +18,7 @@ from rankgauge.render.html import as_html
 from rankgauge.render.html.packing import Packer, as_text
 from rankgauge.render.html.page_systems import page_systems_of
 from rankgauge.render.html.payload import PAYLOAD_SIZES, Payload, scale_of
-from rankgauge.render.html.rankings import top_rankings
+from rankgauge.render.html.payload_rankings import top_rankings
 from rankgauge.render.html.text import plain
 from rankgauge.report.report import Report
 from tests.render.html.reports import report

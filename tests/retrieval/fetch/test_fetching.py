@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rankgauge.config.retriever_settings import RetrieverCalls
+from rankgauge.core.formatting import milliseconds
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, RetrieverError, UsageError
@@ -264,7 +265,7 @@ def test_latency_is_measured_one_query_at_a_time() -> None:
     assert latency.p99 is not None
     assert latency.max is not None
     assert 0 <= latency.p50 <= latency.p99 <= latency.max
-    assert str(latency).endswith(f"max {latency.max:.2f} ms over 40 calls")
+    assert str(latency).endswith(f"max {milliseconds(latency.max)} over 40 calls")
     assert Latency().to_dict() == {"unit": "ms", "calls": 0, "p50": None, "p95": None, "p99": None, "max": None}
     assert str(Latency()) == "latency was not measured"
     with pytest.raises(UsageError, match="at least one call"):

@@ -16,7 +16,7 @@ from rankgauge.adapters.pipeline.pairs import (
     interval_text,
     paired_interval,
 )
-from rankgauge.core.formatting import number, percent, plural
+from rankgauge.core.formatting import number, plural, text_of
 from rankgauge.core.views import Columns, SummaryTable, Tabular
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import evaluate
@@ -48,7 +48,7 @@ class GateEfficiency(Tabular):
     def __str__(self) -> str:
         if self.efficiency is None:
             return "gate      no queries"
-        share = percent(self.efficiency / 100, 1)
+        share = text_of(self.efficiency / 100, "share")
         parts = [
             f"gate      retrieval correctly skipped for {share} of {plural(self.n, 'query')}",
             f"{len(self.wrongly_skipped)} wrongly skipped",

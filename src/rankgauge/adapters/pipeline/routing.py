@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.adapters.pipeline.pairs import QueryValues, align_queries
-from rankgauge.core.formatting import percent, plural
+from rankgauge.core.formatting import percent, plural, text_of
 from rankgauge.core.views import Columns, SummaryTable, Tabular
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import evaluate
@@ -58,9 +58,9 @@ class RoutingResult(Tabular):
             return "routing   no queries"
         ends, low, high = "", self.interval.low, self.interval.high
         if low is not None and high is not None:
-            ends = f" ({percent(self.interval.confidence)} CI {percent(low, 1)} to {percent(high, 1)})"
-        top = "".join(f", {percent(share, 1)} in the top {n}" for n, share in self.top.items() if n > 1)
-        return f"routing   {percent(self.accuracy, 1)} to the best expert{ends}{top}; {plural(self.n, 'query')}"
+            ends = f" ({percent(self.interval.confidence)} CI {text_of(low, 'share')} to {text_of(high, 'share')})"
+        top = "".join(f", {text_of(share, 'share')} in the top {n}" for n, share in self.top.items() if n > 1)
+        return f"routing   {text_of(self.accuracy, 'share')} to the best expert{ends}{top}; {plural(self.n, 'query')}"
 
     def summary_table(self) -> SummaryTable:
         """The confusion table: best experts down, chosen experts across."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rankgauge.core.formatting import number, plural
+from rankgauge.core.formatting import given, number, plural
 from rankgauge.core.views import Columns, SummaryTable, Tabular
 from rankgauge.errors import shown
 
@@ -95,7 +95,7 @@ class RetrievalQuality(Tabular):
         cutoffs = {query.k for query in self.queries}
         recall = f"recall@{self.k}" if cutoffs == {self.k} else "recall@k"
         return (
-            f"{METRIC} {verdict}: MRR {number(self.value)}, {above} {self.threshold:g}; "
+            f"{METRIC} {verdict}: MRR {number(self.value)}, {above} {given(self.threshold)}; "
             f"{recall} {number(self.recall_at_k)}; "
             f"{plural(len(self.queries), 'query')} over {plural(self.scenes, 'scene')}, {self.profile}"
         )

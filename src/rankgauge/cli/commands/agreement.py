@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import click
@@ -11,23 +10,20 @@ from rankgauge.cli.documented import documented
 from rankgauge.cli.options.declared import CONFIG_OPTIONS
 from rankgauge.cli.options.reading import check_one_stdin, reading_options
 from rankgauge.cli.options.settings import CONVENTION_OPTIONS, measure_option, settings_options
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write_document
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     ROW_FORMATS,
     View,
     format_option,
-    page_text,
-    rows_text,
     view_options,
 )
-from rankgauge.comparison.order_agreement import QrelsAgreement, qrels_agreement
+from rankgauge.comparison.order_agreement import qrels_agreement
 from rankgauge.config.settings import Settings
-from rankgauge.errors import Note
 from rankgauge.evaluation.notes import merge_notes
 from rankgauge.io.options import Reading
 from rankgauge.measures.sets import DEFAULT_MEASURES
-from rankgauge.render.text import agreement as render
+from rankgauge.render.documents.agreement import agreement_document
 
 
 @documented(
@@ -67,21 +63,8 @@ def command(first: str, second: str, runs: tuple[str, ...], settings: Settings, 
             conventions=settings.conventions,
             reading=replace(reading, fingerprint=True),
         )
-    show(agreement, notes, view)
+    write_document(agreement_document(agreement, notes), view.format)
     print_warnings(notes)
     for label, scores in zip(agreement.qrels, agreement.scores, strict=True):
         for note, names in merge_notes([(run.run, run.notes) for run in scores]):
             print_warnings([note], about=", ".join([label, *names]))
-
-
-def show(agreement: QrelsAgreement, notes: Sequence[Note], view: View) -> None:
-    """Print an agreement on standard output."""
-    match view.format:
-        case "json":
-            write(render.as_json(agreement, notes=notes))
-        case "csv" | "jsonl":
-            write(rows_text(view.format, render.AGREEMENT_FIELDS, render.records(agreement)))
-        case "markdown" | "latex":
-            write(page_text(view.format, render.parts(agreement)))
-        case _:
-            write_parts(render.parts(agreement))

@@ -45,16 +45,15 @@ from rankgauge.cli.options.settings import (
     merge_options,
     statistics_options,
 )
-from rankgauge.cli.options.terminal import collected_notes, layout, print_warnings, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_document
 from rankgauge.config.settings import Settings, config_values
 from rankgauge.core.progress import clear_line
 from rankgauge.core.settings import Section
 from rankgauge.errors import Note, UsageError, printable
 from rankgauge.io.byte_streams import load_file
 from rankgauge.io.writing import write_atomically
-from rankgauge.render.text import benchmark as render
-from rankgauge.render.text.grid import Lines
-from rankgauge.render.text.terminal import text_of
+from rankgauge.render.document import ResultDocument, sentence
+from rankgauge.render.documents.benchmark import collection_sentence, findings_document, summary_document
 from rankgauge.report.report import Report
 from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
 from rankgauge.retrieval.named import is_own_retriever
@@ -260,15 +259,16 @@ def run_and_show(
     *,
     index: str | None = None,
     restart: bool = False,
-    more: Sequence[Lines] = (),
+    more: Mapping[str, Sequence[str]] | None = None,
     saving: SaveRequest | None = None,
 ) -> int | None:
     """Run a plan, and print the results and where they are."""
     with collected_notes() as notes:
         report = run_benchmark(plan, out, index=index, restart=restart, listener=BenchmarkMessages())
-    fit = layout()
-    write(text_of([render.facts(report)], fit) + "\n\n")
-    write(render.as_text(report, fit, ending=[*_ending(report, out), *more]))
+    about = sentence(collection_sentence(report))
+    write_document(ResultDocument(report.title, lambda: [about]))
+    write("\n")
+    write_document(summary_document(report, {**_ending(report, out), **(more or {})}))
     print_warnings([note for note in notes if note not in report.input_notes])
     if saving is not None:
         saving.write(report.evaluation, costs=report.costs)
@@ -322,7 +322,7 @@ class BenchmarkMessages(BenchmarkListener):
     def validated(self, validation: Validation) -> None:
         """Show why invalid judgments are refused."""
         if not validation.ok:
-            write(render.findings_text(validation, layout()) + "\n")
+            write_document(findings_document(validation))
 
     def noted(self, note: Note) -> None:
         """Show a caveat about the collection."""
@@ -339,7 +339,7 @@ class BenchmarkMessages(BenchmarkListener):
         print_warnings([note], about=system)
 
 
-def _ending(report: Report, out: str) -> list[Lines]:
+def _ending(report: Report, out: str) -> dict[str, Sequence[str]]:
     """The files, and what to do next."""
     folder = printable(out, None)
     files = [f"{folder}/{PAGE}   ← open this", f"{COMPARISON}, {REPORT}, {MANIFEST}"]
@@ -347,4 +347,4 @@ def _ending(report: Report, out: str) -> list[Lines]:
 
     first = "rankgauge gate --help" if Path(CONFIG_FILE).exists() else "rankgauge init"
     steps = [first, "rankgauge compare --help", f"rankgauge report verify {folder}"]
-    return [Lines(files, "Wrote"), Lines([" · ".join(steps)], "Next")]
+    return {"Wrote": files, "Next": [" · ".join(steps)]}

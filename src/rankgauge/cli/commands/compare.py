@@ -20,33 +20,27 @@ from rankgauge.cli.options.settings import (
     settings_options,
     statistics_options,
 )
-from rankgauge.cli.options.terminal import collected_notes, layout, print_run_warnings, print_warnings, write
+from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, write_document
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     PLOT,
     ROW_FORMATS,
     SORT,
     View,
+    check_baseline_file,
+    chosen_baseline,
     format_option,
-    page_text,
-    rows_text,
     view_options,
 )
 from rankgauge.comparison.compare import LARGEST_CHANGES, check_enough, compare_evaluation, evaluate_systems
 from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.order import sort_systems
 from rankgauge.comparison.result import Comparison
-from rankgauge.comparison.stored import stored_baseline
 from rankgauge.config.settings import Settings
-from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section
 from rankgauge.errors import Note, UsageError
-from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.io.options import Reading
 from rankgauge.measures.sets import DEFAULT_MEASURES
-from rankgauge.render.text import comparison as render
-from rankgauge.render.text.grid import Drawing, Lines
-from rankgauge.render.text.terminal import text_of
+from rankgauge.render.documents.comparison import Extent, comparison_document
 
 
 @documented(
@@ -162,38 +156,5 @@ def command(
 
 def show(comparison: Comparison, notes: Sequence[Note], settings: Settings, view: View) -> None:
     """Print a comparison on standard output; JSON has the systems as given, everything else sorted."""
-    if view.format == "json":
-        write(render.as_json(comparison, per_query=view.per_query, notes=notes, bands=settings.bands))
-        return
-    comparison = sort_systems(comparison, view.sort)
-    match view.format:
-        case "csv" | "jsonl":
-            records = render.records(comparison, per_query=view.per_query)
-            write(rows_text(view.format, render.fields(comparison), records))
-        case "markdown" | "latex":
-            write(page_text(view.format, render.parts(comparison, bands=settings.bands)))
-        case _:
-            fit = layout()
-            parts = render.terminal_parts(comparison, fit, explain=view.explain, bands=settings.bands)
-            parts.append(Lines(render.conventions_lines(comparison.scores)))
-            if view.plot:
-                from rankgauge.render.text.plot import of_comparison
-
-                parts.append(Drawing(of_comparison(comparison, fit).removesuffix("\n")))
-            write(text_of(parts, fit) + "\n")
-
-
-def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evaluation) -> None:
-    """Raise if the baseline is a file among files of which one holds several runs."""
-    if name in runs and len(evaluation.scores) != len(runs):
-        raise UsageError(
-            f"--baseline names a file, and {len(evaluation.scores)} runs are in {plural(len(runs), 'file')}",
-            hint=f"name a run: --baseline {evaluation.scores[0].run}",
-        )
-
-
-def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline:
-    """The baseline by what a user calls it: the file or the name of a run, or a stored baseline."""
-    if name is None or name in runs:
-        return 0 if name is None else runs.index(name)
-    return stored_baseline(name) or name
+    extent = Extent(per_query=view.per_query, explain=view.explain, plot=view.plot, sort=view.sort)
+    write_document(comparison_document(comparison, extent, notes=notes, bands=settings.bands), view.format)

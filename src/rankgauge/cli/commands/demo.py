@@ -13,7 +13,6 @@ from rankgauge.cli.messages import print_message
 from rankgauge.errors import InputError, write_errors
 from rankgauge.io.owned import sweep
 from rankgauge.io.writing import write_together
-from rankgauge.render.text.grid import Lines
 
 BUNDLED_FILES = ("corpus.jsonl", "queries.jsonl", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", "README.md")
 BUNDLED_RUNS = ("lexical", "vector")
@@ -73,9 +72,9 @@ def compare_bundled_runs(out: str) -> None:
     """Compare the two bundled runs, if the retrieval libraries are not installed."""
     from rankgauge.benchmark.plan import SHIPPED
     from rankgauge.cli.options.html import write_page
-    from rankgauge.cli.options.terminal import layout, write
+    from rankgauge.cli.options.terminal import write_document
     from rankgauge.config.settings import Settings
-    from rankgauge.render.text import benchmark as render
+    from rankgauge.render.documents.benchmark import summary_document
     from rankgauge.report.building import build_report
 
     report = build_report(
@@ -91,14 +90,11 @@ def compare_bundled_runs(out: str) -> None:
     with write_errors(path.parent):
         path.parent.mkdir(parents=True, exist_ok=True)
     write_page(report, path)
-    ending = [
-        Lines([f"{path}   ← open this"], "Wrote"),
-        Lines(
-            [
-                "pip install 'rankgauge[retrieval]'   run the whole demo: three systems",
-                "rankgauge compare --help   compare your own run files",
-            ],
-            "Next",
-        ),
-    ]
-    write(render.as_text(report, layout(), ending=ending))
+    ending = {
+        "Wrote": [f"{path}   ← open this"],
+        "Next": [
+            "pip install 'rankgauge[retrieval]'   run the whole demo: three systems",
+            "rankgauge compare --help   compare your own run files",
+        ],
+    }
+    write_document(summary_document(report, ending))

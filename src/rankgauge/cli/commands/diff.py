@@ -14,23 +14,21 @@ from rankgauge.cli.options.declared import option, option_group
 from rankgauge.cli.options.html import CORPUS, HTML, PageRequest
 from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings, run_names
 from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write_document
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     ROW_FORMATS,
     View,
     format_option,
-    page_text,
-    rows_text,
     view_options,
 )
 from rankgauge.comparison.ranking_difference import DEFAULT_DIFF_DEPTH, DEFAULT_RBO_P, RunDifference, diff_runs
 from rankgauge.core.settings import Section
-from rankgauge.errors import Note, printable
+from rankgauge.errors import printable
 from rankgauge.io.options import Reading
 from rankgauge.io.queries import read_queries
 from rankgauge.io.writing import write_atomically
-from rankgauge.render.text import difference as render
+from rankgauge.render.documents.agreement import difference_document
 
 
 @dataclass(frozen=True)
@@ -116,24 +114,9 @@ def command(
         notes += answer_notes
     difference = diff_runs(*runs, k=request.k, p=request.p, names=run_names(runs))
     texts = {} if known is None else known.known_texts()
-    show(difference, texts, notes, request, view)
+    write_document(difference_document(difference, texts, notes, top=request.changes), view.format)
     print_warnings(notes)
     write_page(difference, texts, page)
-
-
-def show(
-    difference: RunDifference, texts: Mapping[str, str], notes: list[Note], request: DiffRequest, view: View
-) -> None:
-    """Print a difference on standard output."""
-    match view.format:
-        case "json":
-            write(render.as_json(difference, texts, notes=notes))
-        case "csv" | "jsonl":
-            write(rows_text(view.format, render.DIFFERENCE_FIELDS, render.records(difference)))
-        case "markdown" | "latex":
-            write(page_text(view.format, render.parts(difference, texts, top=request.changes)))
-        case _:
-            write_parts(render.parts(difference, texts, top=request.changes))
 
 
 def write_page(difference: RunDifference, texts: Mapping[str, str], page: PageRequest) -> None:

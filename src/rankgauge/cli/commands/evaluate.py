@@ -30,10 +30,14 @@ from rankgauge.cli.options.view import (
     ROW_FORMATS,
     SORT,
     View,
+    check_confidence,
+    check_format,
+    chosen_baseline,
+    compared,
     format_option,
+    show,
     view_options,
 )
-from rankgauge.cli.score_output import check_confidence, check_format, compared, named_baseline, show
 from rankgauge.config.settings import Settings, default_cache_file
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
@@ -145,7 +149,7 @@ def command(
     show(evaluation, comparison, notes, settings, view)
     output.saving.write(evaluation)
     if output.page.path is not None:
-        baseline = named_baseline(settings, runs)
+        baseline = chosen_baseline(settings.baseline, runs)
         output.page.write(evaluation, settings, comparison=comparison, baseline=baseline, input_notes=notes)
     return None
 

@@ -23,7 +23,7 @@ from rankgauge.cli.options.settings import (
     settings_options,
     statistics_options,
 )
-from rankgauge.cli.options.terminal import collected_notes, layout, print_run_warnings, print_warnings, write
+from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, write_document
 from rankgauge.comparison.gate.gate import gate
 from rankgauge.comparison.gate.inputs import runs_or_baseline
 from rankgauge.comparison.gate.result import GateResult
@@ -37,8 +37,7 @@ from rankgauge.io.byte_streams import load_file, source_name
 from rankgauge.io.options import Reading
 from rankgauge.io.writing import check_outputs, write_atomically
 from rankgauge.measures.sets import DEFAULT_MEASURES
-from rankgauge.render.text import gate as render
-from rankgauge.render.text import gate_ci as render_ci
+from rankgauge.render.documents.gate import gate_document
 
 if TYPE_CHECKING:
     from rankgauge.comparison.gate.baseline import Baseline
@@ -334,15 +333,8 @@ def store_baseline(
 
 def show(result: GateResult, notes: list[Note], format: str, settings: Settings) -> None:
     """Print the verdict on standard output."""
-    match format:
-        case "json":
-            write(render.as_json(result, notes=notes, bands=settings.bands))
-        case "junit":
-            write(render_ci.as_junit(result, bands=settings.bands))
-        case "markdown":
-            write(render_ci.as_markdown(result, bands=settings.bands))
-        case _:
-            write(render.as_text(result, layout(), bands=settings.bands))
+    shown = gate_document(result, notes=notes, bands=settings.bands)
+    write_document(shown, "github" if format == "markdown" else format)
 
 
 def write_summary(result: GateResult, path: str | None, settings: Settings) -> None:
@@ -352,7 +344,9 @@ def write_summary(result: GateResult, path: str | None, settings: Settings) -> N
         if github:
             print_message(f'hint: --summary "${GITHUB_SUMMARY}" shows this on the page of the workflow')
         return
-    text = render_ci.as_markdown(result, bands=settings.bands)
+    from rankgauge.render.formats.ci import as_summary
+
+    text = as_summary(gate_document(result, bands=settings.bands))
     if github and Path(path).is_file() and Path(path).samefile(github):
         text = load_file(path).stored.decode("utf-8", "surrogateescape") + text
     with write_atomically(path) as file:

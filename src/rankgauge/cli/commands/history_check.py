@@ -12,7 +12,7 @@ from rankgauge.cli.options.declared import option, option_group
 from rankgauge.cli.options.history import FORMAT, SELECTION, make_filter
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option
-from rankgauge.cli.options.terminal import print_warnings, write, write_parts
+from rankgauge.cli.options.terminal import print_warnings, write_document
 from rankgauge.core.settings import Section
 from rankgauge.errors import Note
 from rankgauge.history.checks import DEFAULT_CONFIDENCE, CheckOptions, QualityChange, alert_message
@@ -20,7 +20,7 @@ from rankgauge.history.delivery import WEBHOOK_VARIABLE, checked_webhook, comman
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.store import History
 from rankgauge.history.trends import DEFAULT_LAST
-from rankgauge.render.text import changes as render
+from rankgauge.render.documents.history import changes_document
 
 EXIT_CHANGED = 1
 
@@ -151,10 +151,7 @@ def command(
         check = history.check(filter, options)
 
         def show(changes: list[QualityChange]) -> None:
-            if format == "json":
-                write(render.as_json(check, changes))
-            else:
-                write_parts(render.terminal_parts(check, changes))
+            write_document(changes_document(check, changes), format)
 
         if delivery.dry_run:
             new = [*check.changes]

@@ -8,10 +8,10 @@ from rankgauge.cli.documented import documented
 from rankgauge.cli.options.history import FORMAT
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option, settings_options, statistics_options
-from rankgauge.cli.options.terminal import print_warnings, write, write_parts
+from rankgauge.cli.options.terminal import print_warnings, write_document
 from rankgauge.config.settings import Settings
 from rankgauge.history.store import History
-from rankgauge.render.text import history_comparison as render
+from rankgauge.render.documents.history import entries_comparison_document
 
 
 @documented(
@@ -41,9 +41,6 @@ def command(before: str, after: str, settings: Settings, format: str, history_fi
     with History.open(history_file, create=False) as history:
         older, newer = history.summary(before), history.summary(after)
         compared = history.compare(older.name, newer.name, settings.measures, statistics=settings.statistics)
-    if format == "json":
-        write(render.as_json(compared, older, newer))
-    else:
-        write_parts(render.terminal_parts(compared, older, newer))
+    write_document(entries_comparison_document(compared, older, newer), format)
     if compared.comparison is not None:
         print_warnings(compared.comparison.notes)

@@ -12,7 +12,7 @@ from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable
 from rankgauge.history.store import History
 from rankgauge.io.writing import write_atomically
-from rankgauge.render.text import openmetrics as render
+from rankgauge.render.formats.rows import openmetrics
 
 EXPORT_FOLDER = "history"
 
@@ -62,7 +62,7 @@ def command(names: tuple[str, ...], out: str | None, openmetrics: bool, history_
 def write_openmetrics(out: str | None, history_file: str | None) -> None:
     """Write the newest values to a file, which is never seen half-written, or to standard output."""
     with History.open(history_file, create=False) as history:
-        text = render.openmetrics(history.latest())
+        text = openmetrics(history.latest())
     if out is None:
         write(text)
         return

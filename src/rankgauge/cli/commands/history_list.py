@@ -9,11 +9,11 @@ from rankgauge.cli.options.declared import option
 from rankgauge.cli.options.history import FORMAT, filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import measure_option
-from rankgauge.cli.options.terminal import layout, write
+from rankgauge.cli.options.terminal import layout, write_document
 from rankgauge.core.settings import Section
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.store import History
-from rankgauge.render.text import history as render
+from rankgauge.render.documents.history import Listing, listing_document
 
 SHOWN_ENTRIES = 20
 
@@ -46,7 +46,6 @@ def command(last: int, measures: tuple[str, ...], filter: EntryFilter, format: s
     with History.open(history_file, create=False) as history:
         entries = [*reversed(history.entries(filter, last=last or None))]
         count = history.count(filter)
-    if format == "json":
-        write(render.list_json(entries, count))
-    else:
-        write(render.list_table(entries, count, measures, layout()))
+    fit = layout()
+    room = None if fit.width is None else fit.chart_width
+    write_document(listing_document(Listing(entries, count, measures, room)), format)

@@ -7,10 +7,10 @@ import click
 from rankgauge.cli.documented import documented
 from rankgauge.cli.options.history import FORMAT
 from rankgauge.cli.options.saving import HISTORY
-from rankgauge.cli.options.terminal import layout, write
+from rankgauge.cli.options.terminal import write_document
 from rankgauge.cli.options.view import PER_QUERY
 from rankgauge.history.store import History
-from rankgauge.render.text import history as render
+from rankgauge.render.documents.history import entry_document
 
 
 @documented(
@@ -34,7 +34,4 @@ def command(name: str, per_query: bool, format: str, history_file: str | None) -
     with History.open(history_file, create=False) as history:
         summary = history.summary(name)
         scores = history.entry(summary.name).scores if per_query else None
-    if format == "json":
-        write(render.show_json(summary, scores))
-    else:
-        write(render.show_text(summary, scores, layout()))
+    write_document(entry_document(summary, scores), format)

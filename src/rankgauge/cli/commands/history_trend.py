@@ -9,13 +9,13 @@ from rankgauge.cli.options.declared import option, option_group
 from rankgauge.cli.options.history import FORMAT, filter_options
 from rankgauge.cli.options.saving import HISTORY
 from rankgauge.cli.options.settings import CONFIDENCE
-from rankgauge.cli.options.terminal import layout, write
+from rankgauge.cli.options.terminal import write_document
 from rankgauge.core.settings import Section
 from rankgauge.history.filters import EntryFilter
 from rankgauge.history.store import History
 from rankgauge.history.trends import DEFAULT_LAST, TrendOptions
 from rankgauge.measures.sets import DEFAULT_MEASURES
-from rankgauge.render.text import trend as render
+from rankgauge.render.documents.history import trend_document
 
 
 def make_options(by: str | None, last: int, confidence: float, seed: int) -> TrendOptions:
@@ -83,7 +83,4 @@ def command(measure: str, options: TrendOptions, filter: EntryFilter, format: st
     """
     with History.open(history_file, create=False) as history:
         trend = history.trend(measure, filter, options)
-    if format == "json":
-        write(render.as_json(trend))
-    else:
-        write(render.as_text(trend, layout()))
+    write_document(trend_document(trend), format)

@@ -26,7 +26,7 @@ from rankgauge.labels.judgment_file import JudgmentFile
 from rankgauge.labels.reading import read_judgments, read_pool
 from rankgauge.labels.records import PoolItem
 from rankgauge.labels.session import DEFAULT_MAX_GRADE, Assessor, JudgingSession
-from rankgauge.render.text.judging import Screen, judging_screen, passage, summary_line
+from rankgauge.render.judging_screen import Screen, judging_screen, passage, summary_line
 
 if TYPE_CHECKING:
     from rankgauge.labels.machine import JudgingCost

@@ -8,15 +8,13 @@ from rankgauge.cli.documented import documented
 from rankgauge.cli.options.declared import option
 from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
 from rankgauge.cli.options.settings import BY, CONFIDENCE, settings_options
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write_document
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     QUERIES,
     ROW_FORMATS,
     View,
     format_option,
-    page_text,
-    rows_text,
     view_options,
 )
 from rankgauge.config.settings import Settings
@@ -26,7 +24,7 @@ from rankgauge.io.options import Reading
 from rankgauge.io.queries import read_queries
 from rankgauge.labels.agreement import rater_agreement
 from rankgauge.labels.raters import ratings_of, read_raters
-from rankgauge.render.text import labels as render
+from rankgauge.render.documents.labels import raters_document
 
 
 @documented(
@@ -81,13 +79,5 @@ def command(
         agreements = rater_agreement(
             ratings_of(raters), columns=columns, by=settings.by or (), confidence=settings.statistics.confidence
         )
-    match view.format:
-        case "json":
-            write(render.agreement_json(agreements, None, notes))
-        case "csv" | "jsonl":
-            write(rows_text(view.format, render.LABEL_AGREEMENT_FIELDS, render.agreement_records(agreements)))
-        case "markdown" | "latex":
-            write(page_text(view.format, render.agreement_parts(agreements, None)))
-        case _:
-            write_parts(render.agreement_parts(agreements, None))
+    write_document(raters_document(agreements, notes), view.format)
     print_warnings(notes)

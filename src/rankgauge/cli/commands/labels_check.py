@@ -8,14 +8,12 @@ from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.declared import is_given, option
 from rankgauge.cli.options.reading import reading_options_and_set
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write_document
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     ROW_FORMATS,
     View,
     format_option,
-    page_text,
-    rows_text,
     view_options,
 )
 from rankgauge.core.formatting import listing, plural
@@ -27,7 +25,7 @@ from rankgauge.io.formats.head import Head
 from rankgauge.io.options import Reading
 from rankgauge.labels.gold.reading import is_gold_record
 from rankgauge.labels.stamping import stamp_labels
-from rankgauge.render.text import label_check as render
+from rankgauge.render.documents.labels import check_document
 from rankgauge.validation.label_rot import LabelCheck, check_labels
 
 EXIT_ROTTED = 1
@@ -77,15 +75,7 @@ def command(labels: str, corpus: str, stamp: str | None, view: View, reading: Re
         return 0
     with collected_notes() as notes:
         check = check_labels(labels, corpus, reading=reading)
-    match view.format:
-        case "json":
-            write(render.check_json(check))
-        case "csv" | "jsonl":
-            write(rows_text(view.format, render.LABEL_CHECK_FIELDS, render.check_records(check, every=True)))
-        case "markdown" | "latex":
-            write(page_text(view.format, render.check_parts(check)))
-        case _:
-            write_parts(render.check_parts(check))
+    write_document(check_document(check), view.format)
     print_warnings([*notes, *_unverified(check)])
     return EXIT_ROTTED if check.rotted else 0
 

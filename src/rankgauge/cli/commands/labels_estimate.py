@@ -8,14 +8,12 @@ from rankgauge.cli.documented import documented
 from rankgauge.cli.options.declared import option
 from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
 from rankgauge.cli.options.settings import CONFIDENCE, CONVENTION_OPTIONS, measure_option, settings_options
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write_document
 from rankgauge.cli.options.view import (
     PAGE_FORMATS,
     ROW_FORMATS,
     View,
     format_option,
-    page_text,
-    rows_text,
     view_options,
 )
 from rankgauge.config.settings import Settings
@@ -27,8 +25,7 @@ from rankgauge.labels.estimates import estimate_with_machine_labels
 from rankgauge.labels.reading import read_judgments
 from rankgauge.labels.sampled_means import estimate_from_sample
 from rankgauge.measures.sets import DEFAULT_MEASURES
-from rankgauge.render.text import labels as render
-from rankgauge.render.text import sampled_labels
+from rankgauge.render.documents.labels import estimates_document, sampled_document
 
 
 @documented(
@@ -79,15 +76,7 @@ def command(
             confidence=settings.statistics.confidence,
             reading=reading,
         )
-    match view.format:
-        case "json":
-            write(render.estimate_json(estimates, notes))
-        case "csv" | "jsonl":
-            write(rows_text(view.format, render.LABEL_ESTIMATE_FIELDS, render.estimate_records(estimates)))
-        case "markdown" | "latex":
-            write(page_text(view.format, render.estimate_parts(estimates)))
-        case _:
-            write_parts(render.estimate_parts(estimates))
+    write_document(estimates_document(estimates, notes), view.format)
     print_warnings([*estimates.notes, *notes])
 
 
@@ -103,12 +92,4 @@ def _show_sample(human: str, runs: tuple[str, ...], settings: Settings, view: Vi
         rel=settings.conventions.rel,
         confidence=settings.statistics.confidence,
     )
-    match view.format:
-        case "json":
-            write(sampled_labels.as_json(rows))
-        case "csv" | "jsonl":
-            write(rows_text(view.format, sampled_labels.SAMPLED_FIELDS, sampled_labels.records(rows)))
-        case "markdown" | "latex":
-            write(page_text(view.format, sampled_labels.parts(rows)))
-        case _:
-            write_parts(sampled_labels.parts(rows))
+    write_document(sampled_document(rows), view.format)

@@ -8,21 +8,20 @@ from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.gold import LabelSources
 from rankgauge.cli.options.html import OutputRequest
 from rankgauge.cli.options.live import LiveOptions
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_lines
-from rankgauge.cli.options.view import View
-from rankgauge.cli.score_output import evaluation_dict, evaluation_tables, show
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_document, write_lines
+from rankgauge.cli.options.view import View, scores_shown, show
 from rankgauge.config.settings import Settings
 from rankgauge.core.ids import Ids
 from rankgauge.errors import InputError, RetrieverError, printable
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.notes import Note
 from rankgauge.io.options import Reading
-from rankgauge.io.text import json_text
 from rankgauge.io.trec_writer import check_no_white_space, write_run
 from rankgauge.io.writing import check_writable
 from rankgauge.rag.cases import AnyCases, read_cases
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.rag.results import RetrievalResult
+from rankgauge.render.formats import printed_json
 from rankgauge.report.report import Cost
 
 EXIT_TOO_MANY_FAILURES = 1
@@ -113,13 +112,14 @@ def _cost(result: RetrievalResult) -> Cost:
 def _show(result: RetrievalResult, evaluation: Evaluation, notes: list[Note], settings: Settings, view: View) -> None:
     """Print the result; like that of a run in a file, if more is asked for than the means."""
     if view.format == "json":
-        data = {**result.to_dict(), "evaluation": evaluation_dict(evaluation, None, notes, settings, view)}
-        write(json_text(data, indent=2) + "\n")
+        data = {**result.to_dict(), "evaluation": scores_shown(evaluation, None, settings, view, notes).data()}
+        write(printed_json(data))
     elif view.format != "table":
         show(evaluation, None, [*notes, *result.answer_notes], settings, view)
         return
     else:
         write_lines(str(result))
         if view.per_query or view.plot or view.audit or settings.confidence_intervals or settings.by:
-            write("\n" + evaluation_tables(evaluation, None, settings, view))
+            write("\n")
+            write_document(scores_shown(evaluation, None, settings, view))
     print_warnings(notes)

@@ -7,8 +7,8 @@ import click
 from rankgauge.adapters.pipeline.log import evaluate_pipeline
 from rankgauge.adapters.pipeline.pairs import PIPELINE_MEASURE
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.terminal import collected_notes, layout, print_warnings, write
-from rankgauge.render.text import pipeline as render
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write_document
+from rankgauge.render.documents.steps import document
 
 
 @documented(
@@ -46,5 +46,5 @@ def command(log: str, qrels: str | None, measure: str, form: str) -> None:
     """
     with collected_notes() as notes:
         report = evaluate_pipeline(log, qrels=qrels, measure=measure)
-    write(render.as_json(report) if form == "json" else render.as_text(report, layout()))
+    write_document(document(report), form)
     print_warnings(notes)

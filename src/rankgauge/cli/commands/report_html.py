@@ -18,7 +18,7 @@ from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
 from rankgauge.io.records import read_document
 from rankgauge.io.writing import check_writable
-from rankgauge.render.text.benchmark import BENCHMARK_SCHEMA
+from rankgauge.render.documents.benchmark import BENCHMARK_SCHEMA
 from rankgauge.report import manifest as manifests
 
 PROJECT = ""  # --history without a file: that of the project

@@ -11,7 +11,7 @@ from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.terminal import write, write_lines
-from rankgauge.core.formatting import plural
+from rankgauge.core.formatting import plural, text_of
 from rankgauge.errors import printable
 from rankgauge.io.text import json_text
 
@@ -69,7 +69,7 @@ def command(folder: str, format: str, index: str | None) -> int | None:
             write_lines(f"  {printable(str(difference), None)}")
         if len(verification.tolerated) > MAX_LISTED:
             write_lines(f"  {len(verification.tolerated) - MAX_LISTED:,} more; --format json lists them all")
-        print_message(f"in {seconds:.1f} s")
+        print_message(f"in {text_of(seconds, 'seconds')}")
     else:
         for change in verification.changes:
             write_lines(printable(str(change), None))

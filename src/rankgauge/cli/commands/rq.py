@@ -6,9 +6,9 @@ import click
 
 from rankgauge.adapters.story.quality import DEFAULT_THRESHOLD, DEFAULT_TOP_K, PROFILES, retrieval_quality
 from rankgauge.cli.documented import documented
-from rankgauge.cli.options.terminal import collected_notes, layout, print_warnings, write
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write_document
 from rankgauge.errors import UsageError
-from rankgauge.render.text import story as render
+from rankgauge.render.documents.steps import story_document
 
 EXIT_FAILED = 1
 
@@ -67,6 +67,6 @@ def command(story: str, queries: str, profile: str, k: int, threshold: float, fo
         raise UsageError("only one of the files can be standard input")
     with collected_notes() as notes:
         result = retrieval_quality(story, queries, profile=profile, k=k, threshold=threshold)
-    write(render.as_json(result) if form == "json" else render.as_text(result, layout()))
+    write_document(story_document(result), form)
     print_warnings(notes)
     return EXIT_FAILED if result.passed is False else 0

@@ -7,8 +7,7 @@ from tempfile import NamedTemporaryFile
 from rankgauge.cli.options.engine import SparkOptions
 from rankgauge.cli.options.html import PageRequest
 from rankgauge.cli.options.terminal import collected_notes
-from rankgauge.cli.options.view import View
-from rankgauge.cli.score_output import check_confidence, check_format, compared, show
+from rankgauge.cli.options.view import View, check_confidence, check_format, compared, show
 from rankgauge.config.settings import Settings
 from rankgauge.distributed.spark import collect_scores, evaluate, start_session
 from rankgauge.distributed.spark.library import read_frame, spark_errors

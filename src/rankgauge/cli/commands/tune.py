@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import click
@@ -10,18 +9,18 @@ import click
 from rankgauge.cli.documented import documented
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.declared import option, option_group
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write, write_parts
+from rankgauge.cli.options.terminal import collected_notes, print_warnings, write_document
 from rankgauge.cli.options.view import QUERIES
-from rankgauge.core.formatting import number, plural
+from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section
 from rankgauge.errors import printable
 from rankgauge.io.queries import read_queries, read_query_ids
 from rankgauge.io.read import read_qrels, read_run
 from rankgauge.io.trec_writer import write_run
 from rankgauge.io.writing import check_writable
-from rankgauge.render.text.grid import Cell, Grid, Lines, TerminalPart, full
+from rankgauge.render.documents.steps import tuning_document
 from rankgauge.retrieval.fusion.grid import TUNED_METHODS
-from rankgauge.retrieval.fusion.tune import TuningResult, tune
+from rankgauge.retrieval.fusion.tune import tune
 
 
 @dataclass(frozen=True)
@@ -134,22 +133,8 @@ def command(
         )
     if out is not None:
         write_run(result.run, out, inputs=inputs)
-    if format == "json":
-        write(json.dumps(result.to_dict(), indent=2) + "\n")
-    else:
-        write_parts(terminal_parts(result))
+    write_document(tuning_document(result), format)
     print_warnings(notes)
     if out is not None:
         results, queries = plural(len(result.run), "result"), plural(len(result.run.queries), "test query")
         print_message(f"wrote {results} of {queries} to {printable(out, None)}")
-
-
-def terminal_parts(result: TuningResult) -> list[TerminalPart]:
-    """The value on the test queries, one line per run and fusion, and what was chosen."""
-    dev, test = plural(len(result.split.dev), "query"), plural(len(result.split.test), "query")
-    rows = [[Cell(full(score.name)), Cell(number(score.dev)), Cell(number(score.test))] for score in result.scores]
-    return [
-        f"tuned fusion: {result.measure} {number(result.value)} on {test} that it was not tuned on",
-        Grid([result.measure, "dev", "test"], rows),
-        Lines([f"tuned on {dev}, tested on {test}", *result.notes, f"chosen: {result.choice}"]),
-    ]

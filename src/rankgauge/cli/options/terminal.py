@@ -16,8 +16,9 @@ from rankgauge.cli.messages import print_message, width_of
 from rankgauge.errors import RankgaugeWarning, printable
 from rankgauge.evaluation.notes import Note, merge_notes
 from rankgauge.evaluation.scores import Scores
-from rankgauge.render.text.grid import Lines, TerminalPart
-from rankgauge.render.text.terminal import Layout, text_of
+from rankgauge.render.document import ResultDocument, Sentences
+from rankgauge.render.formats import rendered
+from rankgauge.render.formats.terminal import Layout
 
 PRINTED_WARNINGS = "rankgauge.printed_warnings"  # the lines, in the context of the command
 
@@ -70,14 +71,14 @@ def print_run_warnings(scores: Sequence[Scores]) -> None:
         print_warnings([note], about=", ".join(runs) or None)
 
 
-def write_parts(parts: Sequence[TerminalPart]) -> None:
-    """Write sentences and tables to standard output, so that they fit a terminal."""
-    write(text_of(parts, layout()) + "\n")
+def write_document(document: ResultDocument, format: str = "table") -> None:
+    """Write a document to standard output, in a format; a table fits the terminal."""
+    write(rendered(document, format, layout()))
 
 
 def write_lines(text: str) -> None:
     """Write lines of text to standard output, so that they fit a terminal."""
-    write_parts([Lines(text.removesuffix("\n").split("\n"))])
+    write_document(ResultDocument("", lambda: [Sentences(text.removesuffix("\n").split("\n"))]))
 
 
 def write(text: str) -> None:

@@ -9,12 +9,12 @@ import click
 
 from rankgauge.cli.messages import print_message
 from rankgauge.cli.options.declared import option, option_group
-from rankgauge.cli.options.terminal import layout, write
+from rankgauge.cli.options.terminal import write_document
 from rankgauge.core.settings import Section
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.writing import check_writable, write_atomically
-from rankgauge.render.text import validation as render
+from rankgauge.render.documents.validation import PLACES_SHOWN, fixed_text, validation_document
 from rankgauge.validation.findings import Validation, unreadable
 from rankgauge.validation.repair import Repair
 
@@ -33,7 +33,7 @@ class ValidationOutput:
     @property
     def max_places(self) -> int | None:
         """The number of places to keep of each fault: all for programs, a few for people."""
-        return None if self.format == "json" else render.PLACES_SHOWN
+        return None if self.format == "json" else PLACES_SHOWN
 
     @property
     def needs_hash(self) -> bool:
@@ -89,10 +89,7 @@ def validate_files(
             )
         check_writable(output.fix, inputs=[*files, *(path for path in inputs if path)])
     validations = [_validated(file, validate) for file in files]
-    if output.format == "json":
-        write(render.as_json(validations))
-    else:
-        write(render.as_text(validations, layout()))
+    write_document(validation_document(validations), output.format)
     if output.fix is not None:
         _write_repaired(validations[0], output.fix, validate, repair)
     if not all(file.readable for file in validations):
@@ -123,4 +120,4 @@ def _write_repaired(before: Validation, path: str, validate: ValidateFunction, r
         with write_atomically(path, inputs=[before.file]) as file:
             file.write(repaired.text)
         after = validate(path)
-    print_message(render.fixed_text(path, repaired, after).removesuffix("\n"))
+    print_message(fixed_text(path, repaired, after).removesuffix("\n"))

@@ -15,7 +15,7 @@ from rankgauge.comparison.intervals import difference_range
 from rankgauge.comparison.shared_queries import shared_queries
 from rankgauge.comparison.stored import aligned_scores
 from rankgauge.comparison.testing import PairedColumns
-from rankgauge.core.formatting import number, percent, plural
+from rankgauge.core.formatting import given, number, percent, plural
 from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.notes import Note
@@ -158,7 +158,7 @@ def _size_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
     units = compared[0].decision.units
     needed = [row.decision.changes_needed for row in compared if row.decision.changes_needed is not None]
     if needed and units < max(needed):
-        text = f"{plural(units, 'query')} cannot show any drop at alpha {rule.alpha:g}"
+        text = f"{plural(units, 'query')} cannot show any drop at alpha {given(rule.alpha)}"
         return [Note("few-queries", f"{text}: at least {max(needed)} are needed")]
     insensitive = [row for row in compared if row.decision.queries_needed is not None]
     if not insensitive:
@@ -170,7 +170,7 @@ def _size_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
     return [
         Note(
             "small-query-set",
-            f"a drop of exactly the margin, {rule.margin:g}, fails half the time with any number of queries; "
+            f"a drop of exactly the margin, {given(rule.margin)}, fails half the time with any number of queries; "
             f"{fails if known else ''}about {queries:,} queries would show with {percent(POWER)} power that nothing "
             "got worse by the margin",
         )

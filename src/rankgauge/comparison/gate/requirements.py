@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rankgauge.core.formatting import given
 from rankgauge.errors import UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.measures.spec import Measure
@@ -33,7 +34,7 @@ class Requirement:
     bound: float
 
     def __str__(self) -> str:
-        return f"{self.measure} {self.sign} {self.bound:g}"
+        return f"{self.measure} {self.sign} {given(self.bound)}"
 
     def is_met(self, value: float | None) -> bool:
         """Whether a value meets the bound; no value does not."""

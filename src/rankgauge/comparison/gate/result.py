@@ -13,7 +13,7 @@ from rankgauge.comparison.gate.decide import Decision, Rule
 from rankgauge.comparison.gate.growth import LabelGrowth
 from rankgauge.comparison.gate.requirements import Requirement
 from rankgauge.comparison.statistics import describe_family
-from rankgauge.core.formatting import number, p_equals, plural, signed
+from rankgauge.core.formatting import given, number, p_equals, plural, signed
 from rankgauge.core.run import Status
 from rankgauge.core.views import HtmlView
 from rankgauge.errors import printable
@@ -205,7 +205,7 @@ class GateResult(HtmlView):
         held = [row.measure for row in self.compared if row.decision.outcome == "no worse"]
         unchanged = [row.measure for row in self.compared if row.decision.outcome == "unchanged"]
         inconclusive = [row.measure for row in self.compared if row.decision.outcome == "inconclusive"]
-        margin = f" by the margin of {self.rule.margin:g}" if self.rule.margin else ""
+        margin = f" by the margin of {given(self.rule.margin)}" if self.rule.margin else ""
         parts = [f"{name} is no worse than {baseline}{margin} on {enumeration(held)}"] if held else []
         if unchanged:
             parts.append(f"{'' if held else f'{name} is '}unchanged on {enumeration(unchanged)}")

@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.formatting import given, percent
 from rankgauge.measures.parse import parse_measure
 from rankgauge.measures.spec import Measure
 
@@ -25,7 +26,7 @@ class Uplift:
     relative: bool = False
 
     def __str__(self) -> str:
-        return f"+{self.size * 100:g}%" if self.relative else f"+{self.size:g}"
+        return f"+{percent(self.size)}" if self.relative else f"+{given(self.size)}"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

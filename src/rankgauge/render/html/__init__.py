@@ -1,17 +1,14 @@
 """The HTML report: one self-contained file that makes no network requests.
 
-page             fills the template with the parts of a report and with the hashes of its styles and scripts
+page             answer, verdict and sections of a report, put into the template with its styles and scripts
 page_systems     the systems on the page, each with its color
-answer           the sentences at the top
-result_table     the table of all systems on all measures
-group_tables     the same in each group of queries
-sensitivity_table  what unjudged documents and ties could change
-marks            differences and the marks of significant ones
-direction        whether a difference is better or worse
-history_page     a history: leaderboard, trend_charts and the list of entries
-charts/          one file per chart; inline SVG that needs no script
-rankings         the tops of the rankings, with grades and contributions
+page_tables      its tables, of typed cells, which one macro draws
+history_page     a history: the newest results, trends and the list of entries
+difference_page  two runs without judgments
+charts/          one file per kind of chart; inline SVG that needs no script
 payload          the data for the scripts, compressed; reduced if the page would become too large
+payload_rankings the tops of the rankings, with grades and contributions
+text             text from data as the page shows it
 templates/       HTML; assets/ plain CSS and JavaScript
 """
 

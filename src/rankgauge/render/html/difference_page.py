@@ -9,10 +9,12 @@ import numpy as np
 
 from rankgauge.comparison.ranking_difference import DIFFERENCE_MEASURES, QueryDifference, RunDifference
 from rankgauge.core.ids import Ids
+from rankgauge.render.documents.agreement import difference_summary, means_of_difference
 from rankgauge.render.html.charts.differences import Axes
 from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.page import page_parts, template, with_data
 from rankgauge.render.html.page_systems import color_systems
+from rankgauge.render.html.page_tables import page_table
 from rankgauge.render.html.payload import QUERY_CHARACTERS
 from rankgauge.render.html.payload_rankings import (
     SNIPPET_CHARACTERS,
@@ -22,7 +24,6 @@ from rankgauge.render.html.payload_rankings import (
     ranked_documents,
 )
 from rankgauge.render.html.text import plain, shorten_end
-from rankgauge.render.text.difference import mean_grid, summary
 
 SCALE = 10_000
 MAX_SNIPPET_CHARACTERS = 400_000  # of all snippets together
@@ -36,8 +37,8 @@ def difference_page(
     frame = template("difference.html").render(
         **page_parts(),
         title=f"{difference.names[0]} and {difference.names[1]}",
-        summary=summary(difference),
-        means=mean_grid(difference),
+        summary=difference_summary(difference),
+        means=page_table(means_of_difference(difference), "Means over queries"),
     )
     packer = Packer()
     return with_data(frame, packer.compress(_payload(packer, difference, texts, snippets or {})))

@@ -3,23 +3,287 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from rankgauge.core.formatting import percent, plural
-from rankgauge.errors import InputError, printable
+from markupsafe import Markup
+
+from rankgauge.core.formatting import MISSING, compact_number, milliseconds, percent, plural, signed, span_of, text_of
+from rankgauge.errors import InputError, MeasureError, UsageError, printable
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.history.entries import CONFIDENCE, EntrySummary
+from rankgauge.history.entries import CONFIDENCE, EntrySummary, SavedMean
 from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
+from rankgauge.history.series import EntrySeries, series_of
 from rankgauge.history.store import History
-from rankgauge.history.trends import DEFAULT_LAST
-from rankgauge.render.html.leaderboard import Leaderboard, SeriesKey, leaderboard, series_of_entries
+from rankgauge.history.trends import DEFAULT_LAST, Trend, TrendChange, TrendOptions, TrendPoint, trend_of_series
+from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.spec import Measure
+from rankgauge.render.document import NOTHING, Cell, Number, Tone, Words
+from rankgauge.render.documents.history import change_text, entry_lines, trend_footer
+from rankgauge.render.documents.scores import best_of
+from rankgauge.render.html.charts.drawing import Chart
+from rankgauge.render.html.charts.over_time import TimeMark, TimePoint, TimeSeries, time_chart
 from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.page import SHARED_SCRIPTS, page_parts, template, with_data
+from rankgauge.render.html.page_tables import Drawn, PageCell, PageColumn, PageRow, PageTable, RowGroup, Styled
+from rankgauge.render.html.page_tables import interval as page_interval
+from rankgauge.render.html.page_tables import value as page_value
 from rankgauge.render.html.text import plain
-from rankgauge.render.html.trend_charts import SystemTrend, known_measure, system_trend
-from rankgauge.render.text.history import entry_lines
+
+MAX_MEASURES = 3  # with a chart of their own: a chart of 50 entries and 1,000 queries takes most of a second
+POSITIVE = (0.0, float("inf"))
+
+
+@dataclass(frozen=True)
+class SystemTrend:
+    """One system on one collection and one branch over time."""
+
+    system: str
+    collection: str
+    branch: str | None
+    count: int  # of its entries, of which the newest are shown
+    charts: tuple[Chart, ...] = ()  # the first measure, and what else changed
+    others: tuple[Chart, ...] = ()  # further measures
+    changes: tuple[str, ...] = ()  # of the first measure, in words
+    notes: tuple[str, ...] = ()  # how change points were found, or why there are no charts
+
+
+def known_measure(name: str) -> Measure | None:
+    """The measure of a name; None if it was declared by a program that is not running."""
+    try:
+        return parse_measure(name)
+    except MeasureError:
+        return None
+
+
+def system_trend(history: History, entries: Sequence[EntrySummary], places: Mapping[str, int]) -> SystemTrend:
+    """The charts of entries of one system, oldest first; ``places`` are those of entries in the list of the page."""
+    newest, options = entries[-1], TrendOptions()
+    branch = newest.facts["git"]["branch"]
+    key = (newest.system, newest.collection, branch, len(entries))
+    try:
+        loaded = series_of(history, entries[-DEFAULT_LAST:])
+        names = [name for name in newest.facts["means"] if known_measure(name) is not None][:MAX_MEASURES]
+        trends = {name: trend_of_series(loaded, name, options, branch) for name in names}
+    except (InputError, UsageError) as error:
+        return SystemTrend(*key, notes=(f"no charts: {error.message}",))
+    if not trends:
+        return SystemTrend(*key, notes=("no charts: the measures of the newest entry are not known here",))
+    charts = [_measure_chart(name, trend, places) for name, trend in trends.items()]
+    first = next(iter(trends.values()))
+    return SystemTrend(
+        *key,
+        charts=(charts[0], *_side_charts(first, loaded, places)),
+        others=tuple(charts[1:]),
+        changes=tuple(f"{first.measure}: {change_text(change)}" for change in first.series[0].changes),
+        notes=tuple(trend_footer(first)),
+    )
+
+
+def _measure_chart(name: str, trend: Trend, places: Mapping[str, int]) -> Chart:
+    measure, series = parse_measure(name), trend.series[0]
+    count = measure.definition.aggregate == "sum"
+    points = []
+    for point, mean in zip(trend.points, series.values, strict=True):
+        value = _mean_text(mean, trend.confidence, count=count)
+        points.append(TimePoint(mean.value, mean.low, mean.high, f"{point.name}: {value}", places[point.name]))
+    marks = [_mark(change, measure) for change in series.changes]
+    changes = [f"{mark.description}." for mark in marks]
+    description = " ".join([_range_text(name, points), *changes])
+    drawn = time_chart(TimeSeries(points, marks, _days(trend), measure.definition.range, "c1", description))
+    found = changes or ["No change point." if series.reason is None else f"No test of change points: {series.reason}."]
+    return Chart(name, drawn, " ".join(text[0].upper() + text[1:] for text in found))
+
+
+def _mark(change: TrendChange, measure: Measure) -> TimeMark:
+    improvement = change.difference * measure.definition.direction
+    tone: Tone = "better" if improvement > 0 else "worse" if improvement < 0 else ""
+    return TimeMark(change.index, signed(change.difference), tone, change_text(change))
+
+
+def _mean_text(mean: SavedMean, confidence: float, *, count: bool) -> str:
+    ends = span_of(mean.low, mean.high, compact_number)
+    suffix = f" ({percent(confidence)} CI {ends})" if ends else ""
+    return f"{compact_number(mean.value, count=count)}{suffix}"
+
+
+def _range_text(title: str, points: Sequence[TimePoint]) -> str:
+    known = [point for point in points if point.value is not None]
+    if not known:
+        return f"{title}: no values."
+    return f"{title} of {plural(len(known), 'entry')}, from {known[0].description} to {known[-1].description}."
+
+
+def _days(trend: Trend) -> tuple[str, str]:
+    return trend.points[0].saved[:10], trend.points[-1].saved[:10]
+
+
+def _side_charts(trend: Trend, loaded: EntrySeries, places: Mapping[str, int]) -> Iterator[Chart]:
+    """Queries, judged documents and latency, if they are known and differ between entries."""
+    versions = len({entry.summary.labels for entry in loaded.entries})
+    labels = f"{plural(versions, 'version')} of the labels." if versions > 1 else ""
+    queries = [(float(point.queries), _queries_text(point)) for point in trend.points]
+    judged = [
+        (point.coverage, "" if point.coverage is None else text_of(point.coverage, "share")) for point in trend.points
+    ]
+    latency = [(point.p95, milliseconds(point.p95)) for point in trend.points]
+    sides: list[tuple[str, Sequence[tuple[float | None, str]], str, tuple[float, float]]] = [
+        ("Queries", queries, labels, POSITIVE),
+        ("Judged in the top 10", judged, "", (0.0, 1.0)),
+        ("Latency, p95 in ms", latency, "", POSITIVE),
+    ]
+    for title, values, caption, possible in sides:
+        if len({value for value, _ in values if value is not None}) < 2:
+            continue
+        points = [
+            TimePoint(value, None, None, f"{point.name}: {text}", places[point.name])
+            for point, (value, text) in zip(trend.points, values, strict=True)
+        ]
+        series = TimeSeries(points, (), _days(trend), possible, "c0", _range_text(title, points))
+        yield Chart(title, time_chart(series), caption)
+
+
+def _queries_text(point: TrendPoint) -> str:
+    changes = [f"{count:,} {what}" for count, what in ((point.added, "added"), (point.removed, "removed")) if count]
+    return plural(point.queries, "query") + (f" ({', '.join(changes)})" if changes else "")
+
+
+MAX_COLUMNS = 6  # measures
+OTHER_BASIS = (
+    "* Other labels or conventions than the newest entry: the values are not comparable. rankgauge history compare "
+    "separates the system from the labels."
+)
+MAX_ROWS = 30  # of one table
+
+SeriesKey = tuple[str, str, str | None]  # collection, system, branch
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """The newest entry of a system on a branch."""
+
+    entry: EntrySummary
+    place: int  # of the entry in the list of the page
+    branch: str
+    values: tuple[Number, ...]
+    interval: Cell  # of the first value
+    comparable: bool  # whether its labels and conventions are those of the newest entry
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The systems of one collection."""
+
+    collection: str
+    measures: tuple[str, ...]
+    rows: tuple[LeaderboardRow, ...]
+    omitted: int
+    has_branches: bool
+    has_tags: bool
+    has_others: bool  # whether a row is not comparable
+
+
+def series_of_entries(entries: Iterable[EntrySummary]) -> dict[SeriesKey, list[EntrySummary]]:
+    """Entries, oldest first, by collection, system and branch."""
+    series: dict[SeriesKey, list[EntrySummary]] = {}
+    for entry in entries:
+        series.setdefault((entry.collection, entry.system, entry.facts["git"]["branch"]), []).append(entry)
+    return series
+
+
+def leaderboard(collection: str, latest: Sequence[EntrySummary], places: Mapping[str, int]) -> Leaderboard:
+    """The newest entries of a collection, in any order; the best on the first measure of the newest is first."""
+    newest = min(latest, key=lambda entry: places[entry.name])
+    names = tuple(newest.facts["means"])[:MAX_COLUMNS]
+    measures = [*map(known_measure, names)]
+    sign = -1 if measures and measures[0] is not None and measures[0].definition.direction < 0 else 1
+
+    def value(entry: EntrySummary, name: str) -> float | None:
+        mean = entry.facts["means"].get(name)
+        found: float | None = None if mean is None else mean["value"]
+        return found
+
+    def order(entry: EntrySummary) -> tuple[bool, bool, float, int]:
+        first = value(entry, names[0]) if names else None
+        key = 0.0 if first is None else -sign * first
+        return not _same_basis(entry, newest), first is None, key, places[entry.name]
+
+    comparable = [entry for entry in latest if _same_basis(entry, newest)]
+    best = [
+        None if measure is None else best_of(measure, [value(entry, name) for entry in comparable])
+        for name, measure in zip(names, measures, strict=True)
+    ]
+    rows = []
+    for entry in sorted(latest, key=order)[:MAX_ROWS]:
+        values = [value(entry, name) for name in names]
+        mean = entry.means.get(names[0]) if names else None
+        same = _same_basis(entry, newest)
+        rows.append(
+            LeaderboardRow(
+                entry,
+                places[entry.name],
+                entry.facts["git"]["branch"] or MISSING,
+                tuple(
+                    _value(measure, own, best=same and own is not None and own == top)
+                    for measure, own, top in zip(measures, values, best, strict=True)
+                ),
+                NOTHING if mean is None else page_interval(mean),
+                same,
+            )
+        )
+    return Leaderboard(
+        collection,
+        names,
+        tuple(rows),
+        len(latest) - len(rows),
+        any(row.branch != MISSING for row in rows),
+        any(row.entry.tags for row in rows),
+        not all(row.comparable for row in rows),
+    )
+
+
+def _value(measure: Measure | None, value: float | None, *, best: bool) -> Number:
+    """A value; its measure may not be known here."""
+    return Number(value, "compact", best=best) if measure is None else page_value(measure, value, best=best)
+
+
+def leaderboard_table(board: Leaderboard) -> PageTable:
+    """The newest results on a collection, each with a link to its entry."""
+    columns = [PageColumn(Words("system"), is_head=True)]
+    columns += [PageColumn(Words("branch"))] if board.has_branches else []
+    for place, measure in enumerate(board.measures):
+        columns.append(PageColumn(Words(measure), "n", "n"))
+        columns += [] if place else [PageColumn(Words(f"{percent(CONFIDENCE)} CI"), "n muted", "n")]
+    columns += [PageColumn(Words("queries"), "n muted", "n"), PageColumn(Words("entry"), "n", "n")]
+    columns += [PageColumn(Words("tags"))] if board.has_tags else []
+    notes = [OTHER_BASIS] if board.has_others else []
+    notes += [f"{plural(board.omitted, 'more system')} in the list of entries."] if board.omitted else []
+    rows = RowGroup([_leaderboard_row(board, row) for row in board.rows])
+    label = f"Latest results on {board.collection}"
+    return PageTable(label, columns, [rows], "groups latest", Words(board.collection, from_data=True), notes=notes)
+
+
+def _leaderboard_row(board: Leaderboard, row: LeaderboardRow) -> PageRow:
+    system = Drawn(_clipped(row.entry.system))
+    cells: list[PageCell | Styled] = [system if row.comparable else Styled(system, sign="*")]
+    cells += [Drawn(_clipped(row.branch))] if board.has_branches else []
+    for place, value in enumerate(row.values):
+        cells += [value] if place else [value, row.interval]
+    link = Markup('<a href="#entries" data-entry="{}">{}</a>').format(row.place, plain(row.entry.name))
+    cells += [Number(row.entry.queries["averaged"], "count"), Drawn(link)]
+    return PageRow([*cells, *([Words(", ".join(row.entry.tags))] if board.has_tags else [])])
+
+
+def _clipped(text: str) -> Markup:
+    return Markup('<bdi class="clip" title="{0}">{0}</bdi>').format(plain(text))
+
+
+def _same_basis(entry: EntrySummary, newest: EntrySummary) -> bool:
+    """Whether two entries have the same labels and conventions."""
+    return entry.labels == newest.labels and entry.facts["conventions"] == newest.facts["conventions"]
+
 
 HISTORY_SCRIPTS = (*SHARED_SCRIPTS, "entries.js")
 MAX_ENTRIES = 10_000  # that the page holds: the newest
@@ -42,7 +306,7 @@ def history_page(history: History, filter: EntryFilter = ALL_ENTRIES) -> str:
         **page_parts(HISTORY_SCRIPTS),
         title="Results over time",
         facts=_facts(entries, history.count(filter)),
-        boards=_boards(series, places),
+        boards=[*map(leaderboard_table, _boards(series, places))],
         omitted_boards=max(0, len({key[0] for key in series}) - MAX_COLLECTIONS),
         trends=trends,
         omitted_trends=sum(len(group) > 1 for group in series.values()) - len(trends),

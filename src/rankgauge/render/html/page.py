@@ -1,4 +1,4 @@
-"""The parts of a report, put into the template."""
+"""The report page: answer, verdict, tables and charts, put into the template."""
 
 from __future__ import annotations
 
@@ -6,39 +6,54 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import jinja2
+import numpy as np
 from markupsafe import Markup
 
 from rankgauge._version import __version__
 from rankgauge.comparison.remarks import remarks
-from rankgauge.core.formatting import byte_size, compact_number, percent, plural, signed
+from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.sentences import best_sentences, headline
+from rankgauge.core.formatting import given, percent, plural, signed, text_of
+from rankgauge.core.hits import Hits
 from rankgauge.evaluation.audit.ties import ties_of
 from rankgauge.evaluation.audit.unjudged import can_audit_unjudged, top_grade, unjudged_of
-from rankgauge.render.html.answer import page_answer
-from rankgauge.render.html.charts.cost import cost_chart
-from rankgauge.render.html.charts.depth import cutoff_charts
-from rankgauge.render.html.charts.groups import group_charts
-from rankgauge.render.html.charts.judged import judgment_charts
-from rankgauge.render.html.charts.means import mean_charts
-from rankgauge.render.html.charts.recall import recall_charts
-from rankgauge.render.html.coverage import coverage_of
-from rankgauge.render.html.group_tables import group_tables
+from rankgauge.evaluation.notes import POOL_DEPTH
+from rankgauge.evaluation.scores import Scores
+from rankgauge.measures.spec import ONE_GRADE, Measure
+from rankgauge.render.document import Sentences, Tone
+from rankgauge.render.documents.bands import uplift_lines, used
+from rankgauge.render.documents.comparison import DIFFERENCE_TONES
+from rankgauge.render.documents.gate import document, verdict_sentence
+from rankgauge.render.formats.markdown import lines_of, text_of_line
+from rankgauge.render.html.charts.boxes import group_charts
+from rankgauge.render.html.charts.curves import cutoff_charts, recall_charts
+from rankgauge.render.html.charts.differences import averaged_values, axes_of, points_text, scatter, waterfall
+from rankgauge.render.html.charts.quality_cost import cost_chart
+from rankgauge.render.html.charts.ranges import judgment_charts, mean_charts
 from rankgauge.render.html.page_systems import PageSystems, page_systems_of
-from rankgauge.render.html.pair import system_pair
+from rankgauge.render.html.page_tables import (
+    TONE_CLASSES,
+    TONE_SIGNS,
+    content,
+    group_tables,
+    page_cost_table,
+    page_gate_tables,
+    ranking_table,
+    results_table,
+    sensitivity_table,
+)
 from rankgauge.render.html.payload import Payload
-from rankgauge.render.html.ranking_table import ranking_table
-from rankgauge.render.html.rankings import top_rankings
-from rankgauge.render.html.result_table import results
-from rankgauge.render.html.sensitivity_table import sensitivity
-from rankgauge.render.html.text import plain, plain_lines, shorten_end, shorten_middle
-from rankgauge.render.html.verdict import gate_lines, gate_tables, page_verdict
-from rankgauge.render.text.bands import heading, uplift_lines, used
-from rankgauge.report.report import Report
+from rankgauge.render.html.payload_rankings import top_rankings
+from rankgauge.render.html.text import interval_text, measure_text, plain, plain_lines, shorten_end, shorten_middle
+from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Report
+from rankgauge.stats.results import Interval
 
 MAX_PAGE_BYTES = 400_000  # of a page with five systems and a thousand queries
 SHARED_SCRIPTS = ("theme.js", "unpack.js", "numbers.js", "dom.js", "picker.js")
@@ -53,6 +68,9 @@ REPORT_SCRIPTS = (
     "start.js",
 )
 MAX_NAMED_SYSTEMS = 12  # in the title
+MAX_SYSTEMS_NAMED = 6  # with their own coverage
+SINGLE_SYSTEM_MEASURES = 4  # measures in the sentence of a system that is not compared
+LOW_COVERAGE = 0.8  # below, unjudged documents could change an answer
 PAGE_TIE_SAMPLES = 200  # random orders if no formula gives the expected value
 COMMENT = re.compile(r"//.*|/\*(?:(?!\*/).)*\*/")  # a line of its own
 DATA_PLACEHOLDER = "@@data@@"
@@ -62,9 +80,9 @@ FILTERS = {
     "plain_lines": plain_lines,
     "shorten_end": shorten_end,
     "shorten_middle": shorten_middle,
-    "number": compact_number,
+    "content": content,
     "signed": signed,
-    "byte_size": byte_size,
+    "given": given,
     "plural": plural,
 }
 
@@ -170,22 +188,20 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         ],
         "answer": page_answer(report, page_systems),
         "verdict": page_verdict(report),
-        "gate_tables": gate_tables(report),
+        "gate_tables": page_gate_tables(report),
         "gate_lines": gate_lines(report),
         "coverage": coverage_of(report),
         "confidence": percent(page_systems.confidence),
-        "correction": None if tested is None else tested.correction_label,
-        "intervals": "" if tested is None else tested.statistics.intervals_of(max(tested.family_sizes)),
-        "results": list(results(page_systems, tested, bands)),
+        "results": results_table(page_systems, tested, bands),
         "ranking": ranking_table(tested),
-        "group_tables": list(group_tables(scores, report.by, comparison)),
+        "primary": scores[0].measures[0].name,
+        "group_tables": list(zip(report.by, group_tables(page_systems, report.by, tested), strict=True)),
         "remarks": [] if tested is None else remarks(tested),
         "caveats": report.caveats,
         "conventions": str(scores[0].conventions),
         "family": None if tested is None else tested.family,
         "systems": page_systems.systems,
         "baseline": page_systems.systems[page_systems.baseline],
-        "bands": None if bands is None else heading(bands),
         "uplifts": uplift_lines(scores, report.bands, comparison),
         "failed": report.failed,
         "chunkings": report.chunkings,
@@ -202,7 +218,7 @@ def _chart_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
         ],
         "group_charts": list(group_charts(page_systems.scores, report.by, page_systems.systems)),
         "cost_chart": cost_chart(report, ranked),
-        "costs": [(system, report.costs[system.name]) for system in ranked if system.name in report.costs],
+        "costs": page_cost_table(report, ranked),
     }
 
 
@@ -226,8 +242,7 @@ def _judgment_section(report: Report, page_systems: PageSystems) -> dict[str, An
     ties = [ties_of(scores, run_hits, samples=PAGE_TIE_SAMPLES) for scores, run_hits in pairs]
     return {
         "judgment_charts": list(judgment_charts(report.scores, hits, unjudged, ties, page_systems.ranked)),
-        "sensitivity": list(sensitivity(unjudged, ties, page_systems.ranked)),
-        "tied": any(audit.tied for audit in ties),
+        "sensitivity": sensitivity_table(unjudged, ties, page_systems.ranked),
     }
 
 
@@ -238,3 +253,191 @@ def _details_section(report: Report) -> dict[str, Any]:
         "manifest": None if manifest is None else json.dumps(manifest, indent=2, ensure_ascii=False, default=str),
         "reproduce": report.reproduce,
     }
+
+
+@dataclass(frozen=True)
+class PageAnswer:
+    """The main sentences, secondary ones in smaller type, and between them the groups of systems."""
+
+    sentences: tuple[str, ...]
+    details: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()  # the systems like the best one, and those that are worse
+
+
+def page_answer(report: Report, page_systems: PageSystems) -> PageAnswer:
+    """The answer and what else to know, or a sentence for each system if nothing was compared."""
+    comparison = report.comparison
+    if report.gate is not None:
+        return PageAnswer(tuple(map(text_of_line, verdict_sentence(report.gate).lines)))
+    if report.scores[0].without_relevant.all():
+        return PageAnswer((NO_RELEVANT_DOCUMENT,))
+    if comparison is None:
+        return PageAnswer(tuple(map(_values_sentence, page_systems.scores, page_systems.intervals)))
+    first, *others = headline(comparison)
+    best, *groups = best_sentences(comparison) if len(comparison.systems) > 1 else [first]
+    return PageAnswer((best,), tuple(others), tuple(groups))
+
+
+def _values_sentence(scores: Scores, intervals: Mapping[str, Interval]) -> str:
+    values = []
+    for measure in scores.measures[:SINGLE_SYSTEM_MEASURES]:
+        interval = intervals[measure.name]
+        ends = interval_text(interval)
+        suffix = f" ({percent(interval.confidence)} CI {ends})" if ends else ""
+        values.append(f"{measure.name} {measure_text(measure, scores[measure])}{suffix}")
+    return f"{scores.run}: {', '.join(values)}."
+
+
+@dataclass(frozen=True)
+class PageVerdict:
+    """What was decided, in a word or two."""
+
+    tone: Tone
+    word: str
+
+    @property
+    def css(self) -> str:
+        """The class of its color."""
+        return TONE_CLASSES[self.tone]
+
+    @property
+    def label(self) -> str:
+        """The word at the beginning of a line."""
+        return f"{self.word[:1].upper()}{self.word[1:]}"
+
+    @property
+    def sign(self) -> str:
+        """The verdict as a character."""
+        return TONE_SIGNS[self.tone]
+
+
+def page_verdict(report: Report) -> PageVerdict | None:
+    """The verdict of the gate, or of the comparison on the first measure; None if neither was made."""
+    if report.gate is not None:
+        verdict = verdict_sentence(report.gate)
+        return PageVerdict(verdict.tone, verdict.title)
+    comparison = report.comparison
+    if comparison is None or report.scores[0].without_relevant.all():
+        return None
+    return _of_two(comparison) if len(comparison.systems) == 1 else _of_many(comparison)
+
+
+def _of_two(comparison: Comparison) -> PageVerdict:
+    row = next(row for row in comparison.differences if row.measure == comparison.primary)
+    outcome = row.outcome(comparison.alpha)
+    return PageVerdict(DIFFERENCE_TONES.get(outcome, "neutral"), outcome)
+
+
+def _of_many(comparison: Comparison) -> PageVerdict:
+    """Whether one system is better than every other one, or than the baseline if not all pairs were compared."""
+    ranking = comparison.ranking
+    if ranking is not None:
+        return (
+            PageVerdict("neutral", "inconclusive")
+            if ranking.indistinguishable
+            else PageVerdict("better", "one best system")
+        )
+    rows = [row for row in comparison.differences if row.measure == comparison.primary]
+    if any(row.outcome(comparison.alpha) in ("better", "higher") for row in rows):
+        return PageVerdict("better", f"better than {comparison.baseline}")
+    return PageVerdict("neutral", "inconclusive")
+
+
+def gate_lines(report: Report) -> list[str]:
+    """What else the gate found, and how it tested; the page has the conventions already."""
+    gate = report.gate
+    if gate is None:
+        return []
+    blocks = [part for part in document(gate).parts() if isinstance(part, Sentences) and part.role != "verdict"]
+    lines = [line for block in blocks for line in lines_of(block)]
+    return lines if gate.verdict == "skipped" else lines[:-1]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The judged share of the documents at the top of all systems, and of each."""
+
+    share: float
+    text: str
+    is_low: bool
+
+
+def coverage_of(report: Report) -> Coverage | None:
+    """The judgment coverage of the first ranks; None if documents have no grades, or nothing was retrieved."""
+    hits = [joined.hits for joined in report.joined]
+    if report.qrels.judgments not in ONE_GRADE or not hits:
+        return None
+    counts = [_judged_and_retrieved(run_hits) for run_hits in hits]
+    judged, retrieved = (sum(column) for column in zip(*counts, strict=True))
+    if not retrieved:
+        return None
+    share = judged / retrieved
+    text = f"{text_of(share, 'share')} of the documents in the top {POOL_DEPTH} are judged"
+    shares = [text_of(own / all_of if all_of else None, "share") for own, all_of in counts]
+    if 1 < len(shares) <= MAX_SYSTEMS_NAMED and len(set(shares)) > 1:
+        text += f" ({', '.join(f'{name} {own}' for name, own in zip(report.names, shares, strict=True))})"
+    return Coverage(share, text, share < LOW_COVERAGE)
+
+
+def _judged_and_retrieved(hits: Hits) -> tuple[int, int]:
+    top = hits.top(POOL_DEPTH)
+    return int((top.grade >= 0).sum()), int(np.minimum(hits.retrieved, POOL_DEPTH).sum())
+
+
+def comparatives(measure: Measure) -> tuple[str, str]:
+    """What a positive and a negative improvement are called."""
+    return ("better", "worse") if measure.definition.direction else ("higher", "lower")
+
+
+def extremes(measure: Measure) -> tuple[str, str]:
+    """What the first and the last of differences sorted by improvement are called."""
+    return ("improvement", "decline") if measure.definition.direction else ("increase", "decrease")
+
+
+@dataclass(frozen=True)
+class SystemPair:
+    """Two systems, query by query, on the first measure."""
+
+    before: str
+    after: str
+    after_index: int
+    measure: str
+    order: str  # from which to which extreme the differences are sorted
+    points: str  # what the points of the chart of scores are
+    diagonal: str  # which side of the diagonal is which
+    tally: str  # on how many queries the second is better
+    axes: dict[str, Any]
+    waterfall: Markup
+    scatter: Markup
+
+
+def system_pair(page_systems: PageSystems) -> SystemPair | None:
+    """The charts of the baseline and the best other system; None if there is one system."""
+    if len(page_systems.systems) < 2:
+        return None
+    scores, systems = page_systems.scores, (page_systems.baseline, page_systems.best)
+    before, after = (page_systems.systems[index] for index in systems)
+    values = (averaged_values(scores[systems[0]], 0), averaged_values(scores[systems[1]], 0))
+    axes, measure, gaps = axes_of(scores, 0), scores[0].measures[0], values[1] - values[0]
+    direction = measure.definition.direction
+    improvements = gaps * (direction or 1)
+    better, worse = comparatives(measure)
+    counts = [int(np.sum(chosen)) for chosen in (improvements > 0, improvements < 0, improvements == 0)]
+    tally = (
+        f"{after.name} is {better} than {before.name} on {plural(counts[0], 'query')}, "
+        f"{worse} on {counts[1]}, equal on {counts[2]}"
+    )
+    gain, loss = extremes(measure)
+    return SystemPair(
+        before=before.name,
+        after=after.name,
+        after_index=page_systems.best,
+        measure=measure.name,
+        order=f"from the largest {gain} to the largest {loss}",
+        points=points_text(int(np.sum(~np.isnan(gaps)))),
+        diagonal=f"{'below' if direction < 0 else 'above'} the diagonal, {after.name} is {better}",
+        tally=tally,
+        axes=axes.to_dict(),
+        waterfall=waterfall(gaps, direction, axes, f"{measure.name}: {tally}"),
+        scatter=scatter(values, (before, after), axes, f"{measure.name}: {tally}"),
+    )

@@ -14,8 +14,7 @@ from rankgauge.evaluation.groups import groups
 from rankgauge.render.html.charts.differences import averaged_values, axes_of
 from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.page_systems import PageSystems
-from rankgauge.render.html.payload_rankings import PayloadSize, pack_rankings
-from rankgauge.render.html.rankings import TopRanking
+from rankgauge.render.html.payload_rankings import PayloadSize, TopRanking, pack_rankings
 from rankgauge.render.html.text import plain, shorten_end
 from rankgauge.report.report import Report
 

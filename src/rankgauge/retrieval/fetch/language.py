@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from rankgauge.config.retriever_settings import RetrieverSettings
+from rankgauge.core.formatting import text_of
 from rankgauge.errors import Note
 from rankgauge.io.corpus.corpus import Corpus
 
@@ -62,9 +63,9 @@ def foreign_evidence(texts: Iterable[str]) -> str | None:
     letters = sum(len(LETTER.findall(text)) for text in sample)
     latin = sum(len(LATIN_LETTER.findall(text)) for text in sample)
     if letters >= MIN_LETTERS and latin < MIN_LATIN_SHARE * letters:
-        return f"{latin / letters:.0%} of the letters are Latin"
+        return f"{text_of(latin / letters, 'share')} of the letters are Latin"
     words = [word for text in sample for word in WORD.findall(text.lower())]
     if len(words) < max(MIN_WORDS, MIN_WORDS_PER_TEXT * len(sample)):
         return None
     share = sum(word in ENGLISH_WORDS for word in words) / len(words)
-    return f"{share:.0%} of the words are English function words" if share < MIN_ENGLISH_SHARE else None
+    return f"{text_of(share, 'share')} of the words are English function words" if share < MIN_ENGLISH_SHARE else None

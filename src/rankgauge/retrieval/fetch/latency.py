@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.core.formatting import plural
+from rankgauge.core.formatting import milliseconds, plural
 from rankgauge.core.run import Status
 from rankgauge.errors import RetrieverError, UsageError
 from rankgauge.retrieval.asking.failures import recorded_answers
@@ -51,8 +51,8 @@ class Latency:
         if self.p50 is None:
             return "latency was not measured"
         return (
-            f"latency p50 {self.p50:.2f} ms, p95 {self.p95:.2f} ms, p99 {self.p99:.2f} ms, max {self.max:.2f} ms "
-            f"over {plural(self.calls, 'call')}"
+            f"latency p50 {milliseconds(self.p50)}, p95 {milliseconds(self.p95)}, p99 {milliseconds(self.p99)}, "
+            f"max {milliseconds(self.max)} over {plural(self.calls, 'call')}"
         )
 
 

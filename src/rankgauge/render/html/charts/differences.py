@@ -19,20 +19,26 @@ from rankgauge.core.formatting import plural
 from rankgauge.core.tables import Floats
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.spec import Direction
-from rankgauge.render.html.charts.axes import AXIS_DROP, TICK_DROP, labels_fit
-from rankgauge.render.html.charts.labels import fitted, plot_width
-from rankgauge.render.html.charts.scales import Scale, covering_ticks, tick_labels, ticks
-from rankgauge.render.html.charts.svg import (
+from rankgauge.render.html.charts.drawing import (
+    AXIS_DROP,
     FULL_WIDTH,
+    TICK_DROP,
     LabelColumn,
     PlotArea,
+    Scale,
     across,
+    covering_ticks,
     drawing,
+    fitted,
+    labels_fit,
     line,
+    plot_width,
     px,
     stretched,
     tag,
     text,
+    tick_labels,
+    ticks,
 )
 from rankgauge.render.html.page_systems import PageSystem
 

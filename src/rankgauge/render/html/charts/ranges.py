@@ -1,7 +1,4 @@
-"""Rows with a value and a range around it: means with confidence intervals, and scenarios.
-
-A scenario says what a value would be under an assumption. It is drawn as a dotted bracket, never like an interval.
-"""
+"""Values with intervals: means, differences in a row of a table, and judgment coverage."""
 
 from __future__ import annotations
 
@@ -11,11 +8,36 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from rankgauge.render.html.charts.axes import fitting_ticks, horizontal_axis
-from rankgauge.render.html.charts.labels import plot_width, system_column, text_width
-from rankgauge.render.html.charts.scales import Scale, padded_range
-from rankgauge.render.html.charts.svg import FULL_WIDTH, KeyEntry, LabelColumn, across, drawing, line, symbol, tag, text
-from rankgauge.render.html.page_systems import PageSystem
+from rankgauge.comparison.result import Difference
+from rankgauge.core.formatting import percent
+from rankgauge.core.hits import Hits
+from rankgauge.evaluation.audit.ties import TieAudit
+from rankgauge.evaluation.audit.unjudged import UnjudgedAudit
+from rankgauge.evaluation.scores import Scores
+from rankgauge.measures.families.judged import judged
+from rankgauge.measures.spec import Measure
+from rankgauge.render.html.charts.curves import cutoff_chart
+from rankgauge.render.html.charts.drawing import (
+    FULL_WIDTH,
+    Chart,
+    KeyEntry,
+    LabelColumn,
+    Scale,
+    across,
+    drawing,
+    fitting_ticks,
+    horizontal_axis,
+    line,
+    padded_range,
+    plot_width,
+    symbol,
+    system_column,
+    tag,
+    text,
+    text_width,
+)
+from rankgauge.render.html.page_systems import PageSystem, PageSystems
+from rankgauge.render.html.text import interval_text, measure_text
 
 RANGE_ROW, SCENARIO_ROW, RANGE_TOP, RANGE_BOTTOM = 26, 76, 4, 22
 KEY_HEIGHT = 30
@@ -85,3 +107,103 @@ def _range(low: float, high: float, y: float, form: RangeForm) -> Iterator[Marku
     yield line(low, y, high, y, "scenario")
     yield symbol("bracket-low", across(low), y)
     yield symbol("bracket-high", across(high), y)
+
+
+def mean_charts(page_systems: PageSystems) -> Iterator[Chart]:
+    """One chart for each measure."""
+    confidence = page_systems.confidence
+    for measure in page_systems.scores[0].measures:
+        rows = []
+        for index, (scores, system) in enumerate(zip(page_systems.scores, page_systems.systems, strict=True)):
+            value, interval = scores[measure], page_systems.intervals[index][measure.name]
+            value_text, ends = measure_text(measure, value), interval_text(interval)
+            suffix = f" ({percent(confidence)} CI {ends})" if ends else ""
+            description = f"{system.name}: {measure.name} {value_text}{suffix}"
+            rows.append(RangeRow(system, value, interval.low, interval.high, value_text, description))
+        yield Chart(measure.name, ranges(rows, measure.definition.range), measure.definition.summary)
+
+
+FOREST_WIDTH, FOREST_HEIGHT = 120, 20
+FOREST_MARGIN = FULL_WIDTH / 20
+
+
+def largest_distance(rows: Sequence[Difference]) -> float:
+    """The largest distance from zero of the differences and of the ends of their intervals."""
+    ends = [row.difference for row in rows] + [end for row in rows for end in (row.interval.low, row.interval.high)]
+    return max((abs(end) for end in ends if end is not None and abs(end) != float("inf")), default=0.0) or 1.0
+
+
+def forest(row: Difference, limit: float, color: str) -> Markup:
+    """The drawing for one row. It is hidden from screen readers because its numbers are in the same row."""
+    x, middle = Scale(-limit, limit, FOREST_MARGIN, FULL_WIDTH - FOREST_MARGIN), FOREST_HEIGHT / 2
+    parts = [line(x(0), 1, x(0), FOREST_HEIGHT - 1, "zero")]
+    if row.interval.low is not None and row.interval.high is not None:
+        parts.append(line(x(row.interval.low), middle, x(row.interval.high), middle, "range"))
+    if row.difference is not None:
+        parts.append(tag("circle", cx=across(x(row.difference)), cy=middle, r=3.5, class_="dot"))
+    return tag(
+        "svg",
+        *parts,
+        width=FOREST_WIDTH,
+        height=FOREST_HEIGHT,
+        class_=color,
+        aria_hidden="true",
+    )
+
+
+SCENARIO_LABEL = "scenarios, not a confidence interval"
+
+
+def judgment_charts(
+    scores: Sequence[Scores],
+    hits: Sequence[Hits],
+    unjudged: Sequence[UnjudgedAudit],
+    ties: Sequence[TieAudit],
+    systems: Sequence[PageSystem],
+) -> Iterator[Chart]:
+    """Judged@k, then the ranges of the first measure, without that over grades if documents have no single grade."""
+    measure = scores[0].measures[0]
+    height = scenarios_height(len(systems)) if unjudged else 0
+    yield cutoff_chart(judged(cutoff=10), "Judged@k", scores, hits, systems, judged.summary, height)
+    if unjudged:
+        yield Chart(
+            f"{measure.name} and unjudged documents",
+            ranges(list(_unjudged_rows(measure, unjudged, systems)), measure.definition.range, "scenario"),
+            "From all unjudged documents not relevant (symbol) to all of them relevant with the highest grade.",
+            [scenario_key(SCENARIO_LABEL)],
+        )
+    if any(audit.measures[0].changed_queries for audit in ties):
+        yield Chart(
+            f"{measure.name} and ties",
+            ranges(list(_tie_rows(measure, ties, systems)), measure.definition.range, "scenario"),
+            "From the worst to the best order of documents with equal scores; the symbol is the reported order.",
+            [scenario_key(SCENARIO_LABEL)],
+        )
+
+
+def _unjudged_rows(
+    measure: Measure, audits: Sequence[UnjudgedAudit], systems: Sequence[PageSystem]
+) -> Iterator[RangeRow]:
+    for audit, system in zip(audits, systems, strict=True):
+        ends = [audit.measures[0].irrelevant.over_queries, audit.measures[0].relevant.over_queries]
+        low, high = (measure_text(measure, end) for end in ends)
+        description = (
+            f"{system.name}: {low} if all unjudged documents are not relevant, {high} if all of them are relevant"
+        )
+        yield _range_row(system, ends[0], ends, low, description)
+
+
+def _tie_rows(measure: Measure, audits: Sequence[TieAudit], systems: Sequence[PageSystem]) -> Iterator[RangeRow]:
+    for audit, system in zip(audits, systems, strict=True):
+        order = audit.measures[0]
+        ends, reported = [order.worst.over_queries, order.best.over_queries], order.reported.over_queries
+        worst, best = (measure_text(measure, end) for end in ends)
+        description = f"{system.name}: {worst} with the worst order of ties, {best} with the best"
+        yield _range_row(system, reported, ends, measure_text(measure, reported), description)
+
+
+def _range_row(
+    system: PageSystem, value: float | None, ends: Sequence[float | None], value_text: str, description: str
+) -> RangeRow:
+    finite = [end for end in ends if end is not None]
+    return RangeRow(system, value, min(finite, default=None), max(finite, default=None), value_text, description)

@@ -1,0 +1,145 @@
+"""What ties and unjudged documents could make of each value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rankgauge.core.formatting import given, listing, plural
+from rankgauge.errors import printable
+from rankgauge.evaluation.audit.ties import TieAudit, TieRange, ties_of
+from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit, top_grade, unjudged_of
+from rankgauge.evaluation.audit.values import Values
+from rankgauge.evaluation.evaluate import Evaluation
+from rankgauge.measures.spec import Measure
+from rankgauge.render.document import Cell, Number, Part, ResultDocument, Sentences, Table, Words, numbers, words
+from rankgauge.render.documents.scores import value_cell
+from rankgauge.validation.codes import tie_message
+
+MAX_QUERIES_NAMED = 20  # JSON has all of them
+
+
+@dataclass(frozen=True)
+class Audits:
+    """The audits of each run; empty if they were not asked for."""
+
+    ties: Sequence[TieAudit] = ()
+    unjudged: Sequence[UnjudgedAudit] = ()
+
+
+def audits_of(evaluation: Evaluation, *, ties: bool, unjudged: bool) -> Audits:
+    """Audit the joins of an evaluation."""
+    if not ties and not unjudged:
+        return Audits()
+    pairs = [(run, joined.hits) for run, joined in zip(evaluation.scores, evaluation.joined, strict=True)]
+    top = top_grade(evaluation.qrels)
+    return Audits(
+        ties=[ties_of(run, hits) for run, hits in pairs] if ties else (),
+        unjudged=[unjudged_of(run, hits, top) for run, hits in pairs] if unjudged else (),
+    )
+
+
+def audit_parts(audits: Audits) -> list[Part]:
+    """One table per audit and run."""
+    return [
+        *(part for ties in audits.ties for part in _ties_parts(ties)),
+        *(unjudged_table(audit) for audit in audits.unjudged),
+    ]
+
+
+def ties_document(audit: TieAudit) -> ResultDocument:
+    """What other orders of tied documents would make of each value."""
+    return ResultDocument(f"Ties: {audit.scores.run}", lambda: _ties_parts(audit))
+
+
+def unjudged_document(audit: UnjudgedAudit) -> ResultDocument:
+    """What judgments of the unjudged documents could make of each value."""
+    return ResultDocument(f"Unjudged: {audit.scores.run}", lambda: [unjudged_table(audit)])
+
+
+def _ties_parts(audit: TieAudit) -> list[Part]:
+    return [ties_table(audit), Sentences(straddling_lines(audit))]
+
+
+def ties_table(audit: TieAudit) -> Table:
+    """One row per measure."""
+    rows = [
+        [
+            Words(row.measure.name),
+            *(_cell(row.measure, value) for value in (row.reported, row.worst, row.expected, row.best)),
+            Number(row.changed_queries, "count"),
+            Words(_method(row, audit.samples)),
+        ]
+        for row in audit
+    ]
+    return Table(
+        [*words(""), *numbers("reported", "worst", "expected", "best", "changed", "expected by")],
+        rows,
+        "What the order of tied documents could change",
+        legend="changed: queries with another value",
+        caption=f"ties: {audit.scores.run}",
+    )
+
+
+def _method(row: TieRange, samples: int) -> str:
+    """How the expected value was computed, and the ends of the range if they were sampled, too."""
+    if row.method != "Monte Carlo":
+        return row.method
+    return f"{samples} random orders" + (", also for worst and best" if row.range == "sampled" else "")
+
+
+def straddling_lines(audit: TieAudit) -> list[str]:
+    """One line for each cutoff."""
+    queries_at: dict[str, tuple[str, ...]] = {}
+    for row in audit:
+        if row.straddling:
+            condensed = " of the judged documents" if dict(row.measure.parameters).get("judged_only") else ""
+            queries_at[f"rank {row.measure.cutoff}{condensed}"] = row.straddling
+    return [
+        f"{tie_message(rank, judged=True)} in {plural(len(queries), 'query')}: "
+        f"{listing(map(printable, queries), MAX_QUERIES_NAMED)}"
+        for rank, queries in queries_at.items()
+    ]
+
+
+def unjudged_table(audit: UnjudgedAudit) -> Table:
+    """One row per measure, and what the columns mean."""
+    rows = [
+        [
+            Words(row.measure.name),
+            *(_cell(row.measure, value) for value in (row.irrelevant, row.relevant, row.condensed)),
+            Number(row.judged.over_queries),
+            Words("bounds" if row.bounds else "no bounds"),
+        ]
+        for row in audit
+    ]
+    legend = (
+        f"{audit.unjudged} of {audit.retrieved} retrieved documents are unjudged: counted as irrelevant, as relevant "
+        f"with grade {given(audit.grade)}, or left out"
+    )
+    legend += "" if all(row.bounds for row in audit) else f"; no bounds: {NO_BOUNDS}"
+    return Table(
+        [*words(""), *numbers("irrelevant", "relevant", "left out", "Judged@k", "")],
+        rows,
+        "What unjudged documents could change",
+        legend=legend,
+        caption=f"unjudged: {audit.scores.run}",
+    )
+
+
+def _cell(measure: Measure, values: Values) -> Cell:
+    return value_cell(measure, values.over_queries)
+
+
+def with_audits(data: dict[str, Any], audits: Audits, *, per_query: bool = False) -> dict[str, Any]:
+    """The JSON of scores with ``ties`` and ``unjudged`` in each run, if there are audits."""
+    by_key: dict[str, list[dict[str, Any]]] = {
+        "ties": [audit.to_dict(per_query=per_query) for audit in audits.ties],
+        "unjudged": [audit.to_dict(per_query=per_query) for audit in audits.unjudged],
+    }
+    runs = [
+        {**run, **{key: entries[index] for key, entries in by_key.items() if entries}}
+        for index, run in enumerate(data["runs"])
+    ]
+    return {**data, "runs": runs}

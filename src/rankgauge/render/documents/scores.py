@@ -1,0 +1,351 @@
+"""Scores of one or more runs on the same judgments: means, intervals, groups of queries, single queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankgauge.core.formatting import MISSING, NumberKind, percent, plural, span
+from rankgauge.errors import printable
+from rankgauge.evaluation.notes import Note, caveat_sentences
+from rankgauge.evaluation.scores import Scores
+from rankgauge.measures.spec import Measure
+from rankgauge.render.document import (
+    NOTHING,
+    Cell,
+    DocumentSection,
+    Number,
+    Part,
+    Range,
+    Record,
+    ResultDocument,
+    Sentences,
+    Table,
+    TableColumn,
+    Words,
+    listed,
+    name,
+    numbers,
+    sentence,
+    words,
+)
+
+if TYPE_CHECKING:
+    from rankgauge.config.bands.bands import Bands
+    from rankgauge.evaluation.evaluate import Evaluation
+    from rankgauge.evaluation.groups import GroupSummary
+    from rankgauge.rag.results import RetrievalResult
+    from rankgauge.stats.results import Interval
+
+SCORES_SCHEMA = "rankgauge.scores/1"
+SCORE_FIELDS = ("run", "query", "measure", "value", "n", "conventions")
+CONFIDENCE = 0.95
+MAX_QUERIES = 20  # of one run, in its folded table by query
+
+
+def document(result: Evaluation) -> ResultDocument:
+    """The scores of its runs."""
+    return scores_document(result.scores[0]) if len(result.scores) == 1 else score_list_document(result.scores)
+
+
+def scores_document(scores: Scores) -> ResultDocument:
+    """Each measure with its interval, the queries, and what to know of them."""
+    return ResultDocument(
+        f"{scores.run} on {scores.qrels}",
+        lambda: [_one_run(scores, f"{scores.run} on {scores.qrels}"), _conventions([scores]), _queries(scores)],
+        caveats=lambda: caveats([scores]),
+    )
+
+
+def score_list_document(scores: Sequence[Scores]) -> ResultDocument:
+    """Runs as rows, best first; those on other judgments, or with other measures, in tables of their own."""
+    from rankgauge.evaluation.order import sorted_runs
+
+    tables: dict[tuple[object, ...], list[Scores]] = {}
+    for run in scores:
+        tables.setdefault((run.qrels, run.measures, run.conventions), []).append(run)
+
+    def parts() -> list[Part]:
+        made: list[Part] = []
+        for runs in map(sorted_runs, tables.values()):
+            made += [means_table(runs, title=f"{plural(len(runs), 'run')} on {runs[0].qrels}"), _conventions(runs)]
+        return made
+
+    return ResultDocument("Scores", parts, caveats=lambda: [line for runs in tables.values() for line in caveats(runs)])
+
+
+def groups_document(groups: Sequence[GroupSummary]) -> ResultDocument:
+    """One row per group and measure."""
+    first = groups[0]
+    rows = [[name(group.label), Words(group.measure), *_group_cells(group)] for group in groups]
+    columns = [
+        TableColumn(f"by {first.by}", is_words=True),
+        *words("measure"),
+        *_group_columns(first.interval.confidence),
+    ]
+    return ResultDocument(f"Groups by {first.by}", lambda: [Table(columns, rows, f"Groups by {first.by}")])
+
+
+def retrieval_document(result: RetrievalResult) -> ResultDocument:
+    """Each measure with its interval, latency, failed queries, and what to know of the answers."""
+    title = f"{result.scores.run}: {plural(len(result), 'query')}"
+
+    def parts() -> list[Part]:
+        lines = [line for line in str(result).splitlines()[1:] if line not in result.remarks]
+        failed = [f"{query}: {error}" for query, error in result.failures.items()]
+        return [
+            _one_run(result.scores, title),
+            *(sentence(" ".join(line.split())) for line in lines if not line.startswith("weighted")),  # in the table
+            *listed("Failed queries", failed),
+            _queries(result.scores),
+        ]
+
+    return ResultDocument(title, parts, caveats=lambda: result.remarks)
+
+
+def footer(scores: Sequence[Scores]) -> list[str]:
+    """How many queries the means are over, and under which conventions."""
+    return [averaged_line(scores), *conventions_lines(scores)]
+
+
+def caveats(scores: Sequence[Scores]) -> list[str]:
+    """What to know of runs before trusting their numbers."""
+    return caveat_sentences([(run.run, run.notes) for run in scores])
+
+
+def _one_run(scores: Scores, title: str) -> Table:
+    """Each measure with its interval, without the column of the run's name."""
+    table = intervals_table([scores], confidence=CONFIDENCE)
+    columns = [table.columns[0], *table.columns[2:]]
+    return Table(columns, [[row[0], *row[2:]] for row in table.rows], title)
+
+
+def _conventions(scores: Sequence[Scores]) -> Sentences:
+    return sentence("; ".join(footer(scores)), "footnote")
+
+
+def _queries(scores: Scores) -> DocumentSection:
+    table = query_table(scores)
+    first = Table(
+        [*words("query"), *table.columns[1:]], table.rows[:MAX_QUERIES], f"{scores.run} by query", total=len(table.rows)
+    )
+    return DocumentSection("Values by query", [first], folded=True)
+
+
+# ----------------------------------------------------------------------------------------------------------- tables
+
+
+def means_table(scores: Sequence[Scores], *, bands: Bands | None = None, title: str = "Means") -> Table:
+    """Runs as rows, measures as columns, bands below; the best of several runs is marked."""
+    measures = scores[0].measures
+    values = [[run.over_queries[measure.name][0] for measure in measures] for run in scores]
+    best = [best_of(measure, [row[column] for row in values]) for column, measure in enumerate(measures)]
+    rows: list[list[Cell]] = [
+        [
+            name(run.run),
+            *(
+                value_cell(measure, value, best=value is not None and value == best[column])
+                for column, (measure, value) in enumerate(zip(measures, row, strict=True))
+            ),
+        ]
+        for run, row in zip(scores, values, strict=True)
+    ]
+    if bands is not None:
+        from rankgauge.render.documents.bands import band_rows
+
+        rows += band_rows(scores, bands)
+    return Table([*words(""), *numbers(*(measure.name for measure in measures))], rows, title, may_transpose=True)
+
+
+def query_table(scores: Scores) -> Table:
+    """One row per query of one run."""
+    kinds = [_kind(measure) for measure in scores.measures]
+    rows: list[list[Cell]] = [
+        [name(scores.queries[row]), *map(Number, scores.values[row].tolist(), kinds)]
+        for row in np.flatnonzero(scores.averaged).tolist()
+    ]
+    return Table([*words(scores.run), *numbers(*(measure.name for measure in scores.measures))], rows, scores.run)
+
+
+def intervals_table(scores: Sequence[Scores], *, confidence: float) -> Table:
+    """One row per measure and run; weighted means beside the plain ones if queries have weights."""
+    title = f"{percent(confidence)} CI"
+    rows = [
+        [
+            Words("" if place else measure.name),
+            name(run.run),
+            value_cell(measure, run[measure]),
+            range_cell(run.interval(measure, confidence=confidence)),
+            *_weighted_cells(run, measure, confidence),
+        ]
+        for measure in scores[0].measures
+        for place, run in enumerate(scores)
+    ]
+    weighted = [] if scores[0].weighted is None else ["weighted", title]
+    return Table([*words("measure", "run"), *numbers("mean", title, *weighted)], rows, "Values with intervals")
+
+
+def _weighted_cells(run: Scores, measure: Measure, confidence: float) -> list[Cell]:
+    interval = run.weighted_interval(measure, confidence=confidence)
+    if run.weighted is None or interval is None:
+        return []
+    return [value_cell(measure, run.weighted[measure.name]), range_cell(interval)]
+
+
+def group_tables(scores: Sequence[Scores], by: Sequence[str], *, confidence: float) -> list[Table]:
+    """One table per column of the queries."""
+    return [_group_table(scores, column, confidence) for column in by]
+
+
+def _group_table(scores: Sequence[Scores], by: str, confidence: float) -> Table:
+    """One row per group, measure and run: the runs below each other; one run is not repeated."""
+    groups: dict[tuple[str, str], list[tuple[Scores, GroupSummary]]] = {}
+    for run in scores:
+        for group in run.by(by, confidence=confidence):
+            groups.setdefault((group.label, group.measure), []).append((run, group))
+    rows = [
+        [
+            NOTHING if place else name(group.label),
+            Words("" if place else group.measure),
+            *([] if len(scores) == 1 else [name(run.run)]),
+            *_group_cells(group),
+        ]
+        for same_group in groups.values()
+        for place, (run, group) in enumerate(same_group)
+    ]
+    titles = words(f"by {by}", "measure", *([] if len(scores) == 1 else ["run"]))
+    return Table([*titles, *_group_columns(confidence)], rows, f"Groups by {by}")
+
+
+def _group_columns(confidence: float) -> list[TableColumn]:
+    return [*numbers("queries", "mean", f"{percent(confidence)} CI"), TableColumn("median", may_hide=1)]
+
+
+def _group_cells(group: GroupSummary) -> list[Cell]:
+    return [Number(group.n, "count"), Number(group.mean), range_cell(group.interval), Number(group.median)]
+
+
+def value_cell(measure: Measure, value: float | None, *, best: bool = False, mark: str = "") -> Number:
+    """The value of a measure over all queries, or for one."""
+    return Number(value, _kind(measure), best=best, mark=mark)
+
+
+def _kind(measure: Measure) -> NumberKind:
+    return "count" if is_count(measure) else "value"
+
+
+def value_text(measure: Measure, value: float | None) -> str:
+    """The value of a measure in a sentence or beside a chart."""
+    return value_cell(measure, value).text
+
+
+def range_cell(interval: Interval) -> Range:
+    """The interval of a mean."""
+    return Range(interval.low, interval.high)
+
+
+def interval_span(interval: Interval) -> str:
+    """The ends of an interval of a mean; a dash if there is none."""
+    return span(interval.low, interval.high) or MISSING
+
+
+def is_count(measure: Measure) -> bool:
+    """Whether a measure counts."""
+    return measure.definition.aggregate == "sum"
+
+
+def best_of(measure: Measure, values: Sequence[float | None]) -> float | None:
+    """The best of several values that are not all the same; None if there is none."""
+    present = [value for value in values if value is not None]
+    if not present or not measure.definition.direction or len(set(present)) == 1:
+        return None
+    return max(present) if measure.definition.better == "higher" else min(present)
+
+
+# ------------------------------------------------------------------------------------------------------ for programs
+
+
+def as_dict(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] = ()) -> dict[str, Any]:
+    """The JSON schema of every command that prints scores."""
+    first = scores[0]
+    warnings = warning_dicts(notes)
+    for run in scores:
+        warnings += [{"code": note.code, "message": note.message, "run": run.run} for note in run.notes]
+    return {
+        "schema": SCORES_SCHEMA,
+        "conventions": first.conventions.to_dict(),
+        "qrels": {"name": first.qrels, "sha256": first.qrels_sha256, "queries": len(first)},
+        "runs": [run.to_dict(per_query=per_query) for run in scores],
+        "warnings": warnings,
+    }
+
+
+def warning_dicts(notes: Iterable[Note]) -> list[dict[str, Any]]:
+    """Warnings as JSON has them."""
+    return [{"code": note.code, "message": note.message} for note in notes]
+
+
+def group_dicts(run: Scores, by: Sequence[str], *, confidence: float) -> list[dict[str, Any]]:
+    """The groups of one run, for JSON."""
+    return [
+        {
+            "by": group.by,
+            "label": group.label,
+            "measure": group.measure,
+            "n": group.n,
+            "mean": group.mean,
+            "median": group.median,
+            "ci": group.interval.to_dict(),
+        }
+        for column in by
+        for group in run.by(column, confidence=confidence)
+    ]
+
+
+def interval_dicts(run: Scores, measure: str, *, confidence: float) -> dict[str, Any]:
+    """The intervals of a mean, and of the weighted one if queries have weights, for JSON."""
+    weighted = run.weighted_interval(measure, confidence=confidence)
+    return {
+        "ci": run.interval(measure, confidence=confidence).to_dict(),
+        **({} if weighted is None else {"weighted_ci": weighted.to_dict()}),
+    }
+
+
+def records(scores: Sequence[Scores], *, per_query: bool) -> Iterator[Record]:
+    """One per value; without a query if it is the value over all of them."""
+    for run in scores:
+        common: Record = {"run": run.run, "conventions": str(run.conventions)}
+        for measure, (value, n) in run.over_queries.items():
+            yield {**common, "measure": measure, "value": value, "n": n}
+        if per_query:
+            for row in np.flatnonzero(run.averaged).tolist():
+                for column, query_value in zip(run.measures, run.values[row].tolist(), strict=True):
+                    present = None if query_value != query_value else query_value
+                    yield {**common, "query": run.queries[row], "measure": column.name, "value": present}
+
+
+# -------------------------------------------------------------------------------------------------------- sentences
+
+
+def averaged_line(scores: Sequence[Scores]) -> str:
+    """The number of queries that the means are over."""
+    total = len(scores[0])
+    counts = [int(run.averaged.sum()) for run in scores]
+    if len(set(counts)) == 1:
+        return f"averaged over {counts[0]} of {plural(total, 'query')}"
+    counts_by_run = ", ".join(f"{printable(run.run, None)} {count}" for run, count in zip(scores, counts, strict=True))
+    return f"averaged over, of {plural(total, 'query')}: {counts_by_run}"
+
+
+def conventions_lines(scores: Sequence[Scores]) -> list[str]:
+    """What was decided wherever tools disagree; before it, which values are incomplete, and the part of the queries."""
+    part = [] if scores[0].conventions.split is None else [f"judgments: {scores[0].qrels}"]
+    return [*incomplete_lines(scores), *part, f"conventions: {scores[0].conventions}"]
+
+
+def incomplete_lines(scores: Sequence[Scores]) -> list[str]:
+    """Which values are incomplete, in a line; none if all are complete."""
+    names = ", ".join(dict.fromkeys(name for run in scores for name in run.incomplete))
+    return [f"incomplete: {names} (runs or judgments are shallower than the cutoff)"] if names else []

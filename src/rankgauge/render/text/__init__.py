@@ -1,1 +1,0 @@
-"""Results as text: tables for terminals, Markdown and LaTeX, rows for programs."""
