@@ -596,7 +596,7 @@ CUTS = {
     "io/formats/jsontext.py": "the place of a fault in a data file",
     "io/formats/judgments.py": "the last line of a data file",
     "render/html/text.py": "names, and texts of queries and documents, on a page",
-    "render/text/wrapping.py": "cells of tables on a terminal, with names and texts",
+    "render/formats/wrapping.py": "cells of tables on a terminal, with names and texts",
     "report/snippets.py": "texts of documents",
     "secrets.py": "the masked start of a text",
 }

@@ -271,7 +271,7 @@ def _import(path: Path) -> None:
     try:
         with History.open(history_path) as history:
             history.import_entries(path)
-            rendered(listing_document(Listing([entry], 1)), "table")
+            rendered(listing_document(Listing(history.entries(), 1)), "table")
     finally:
         for suffix in ("", "-wal", "-shm"):
             history_path.with_name(history_path.name + suffix).unlink(missing_ok=True)
@@ -307,7 +307,7 @@ def _read_history(path: Path) -> None:
     try:
         with History.open(path) as history:
             for entry in history.entries():
-                rendered(listing_document(Listing([entry], 1)), "table")
+                rendered(listing_document(Listing(history.entries(), 1)), "table")
                 history.entry(entry.name)
     finally:
         for suffix in ("-wal", "-shm"):

@@ -53,9 +53,9 @@ def insert_entry(
 
 def insert_labels(connection: sqlite3.Connection, sha256: str, content: bytes | None) -> None:
     """Insert judgments unless the file has them; their hash alone is kept if their content is unknown."""
-    connection.execute("INSERT OR IGNORE INTO labels VALUES (?, ?)", (sha256, content))
-    connection.execute("UPDATE labels SET content = ? WHERE sha256 = ? AND content IS NULL", (content, sha256))
-    if content is not None:
+    added = connection.execute("INSERT OR IGNORE INTO labels VALUES (?, ?)", (sha256, content))
+    filled = connection.execute("UPDATE labels SET content = ? WHERE sha256 = ? AND content IS NULL", (content, sha256))
+    if content is not None and (added.rowcount or filled.rowcount):  # otherwise they were there already, packed before
         _read_back(connection, "SELECT content FROM labels WHERE sha256 = ?", sha256, [(content,)])
 
 

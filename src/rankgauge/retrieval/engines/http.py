@@ -17,6 +17,7 @@ from rankgauge.config.filling import RequestTemplate
 from rankgauge.config.reading import load_section
 from rankgauge.config.selectors import PathNotFound
 from rankgauge.config.servers import HttpSection
+from rankgauge.core.formatting import given
 from rankgauge.errors import MissingExtraError, UsageError, printable, shown
 from rankgauge.retrieval.asking.calls import call_deadline
 from rankgauge.retrieval.asking.pauses import certificate_fault
@@ -151,7 +152,7 @@ class HttpEngine:
             count = self.section.max_connections
             raise HttpTimeout(f"{place}: none of {count} connections (max_connections) was free") from None
         except (DeadlinePassed, httpx.TimeoutException):
-            raise HttpTimeout(f"{place}: no complete answer within {seconds:.3g} s") from None
+            raise HttpTimeout(f"{place}: no complete answer within {given(round(seconds, 2))} s") from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             if (reason := certificate_fault(error)) is not None:
                 raise HttpFailure(f"{place}: the certificate of the server is not valid: {reason}") from error
