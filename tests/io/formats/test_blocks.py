@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from rankgauge import Qrels, evaluate, read_run
 from rankgauge.core import compiled
 from rankgauge.core.batch import Batch, concatenate_batches
-from rankgauge.errors import InputError, RankgaugeError, Severity
+from rankgauge.errors import InputError, RankgaugeError, RankgaugeWarning, Severity
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, ByteStream
 from rankgauge.io.checks.faults import Faults
 from rankgauge.io.formats import delimited, json_lines, json_mapping, text_blocks
@@ -360,3 +361,22 @@ def test_a_carriage_return_is_a_blank_of_json() -> None:
     check("json", data, 16, 4)
     rows = list(json_mapping.read_batches(stream_of(data), Wanted("run"), Faults("run.json")))
     assert sum(map(len, rows)) == 1
+
+
+@pytest.mark.parametrize("block", [16, 1 << 20])
+@pytest.mark.parametrize("format", ["msmarco", "tsv"])
+def test_a_first_row_longer_than_a_block_is_read_once_and_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str, block: int
+) -> None:
+    """Before it, a byte order mark and blank lines, which were read already when the block grew."""
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", block)
+    monkeypatch.setattr(text_blocks, "WHOLE_BYTES", block)
+    query = "q" * 40
+    path = tmp_path / "run"
+    path.write_text(f"\ufeff\n\n{query}\td1\t1\n{query}\td2\tx\n", encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankgaugeWarning)
+        with pytest.raises(InputError, match=r"run:4: .* found 'x'"):
+            read_run(path, format=format)
+        path.write_text(f"\ufeff\n\n{query}\td1\t1\n", encoding="utf-8")
+        assert list(read_run(path, format=format).queries) == [query.encode()]

@@ -344,6 +344,14 @@ class DelimitedColumns:
         return Cells([name], self.line, [self.columns[name]], self.is_guarded)
 
 
+class FirstRow(NamedTuple):
+    """The first row of a text: where to read it again, as bytes of the block and lines before it, and what it has."""
+
+    before: tuple[int, int]
+    line: int
+    cells: list[str]
+
+
 class DelimitedReader:
     """Reads the lines of a text. ``positions`` are the names of columns that never have a header."""
 
@@ -366,8 +374,7 @@ class DelimitedReader:
     def _read_names(self, wanted: Wanted, positions: Sequence[str] | None) -> list[str]:
         """The names of the header, which is read, or those of the positions."""
         blocks, source = self.blocks, self.faults.source
-        before = blocks.used, blocks.line
-        line, first_row = self._first_row()
+        before, line, first_row = self._first_row()
         if positions is not None:
             if len(first_row) != len(positions):
                 expected = f"expected {len(positions)} columns (query document rank)"
@@ -384,15 +391,17 @@ class DelimitedReader:
             raise InputError.at(source, line, f"expected a header, found {len(first_row)} columns")
         return list(names)
 
-    def _first_row(self) -> tuple[int, list[str]]:
-        """The first line that is not blank, and its cells; it is read."""
+    def _first_row(self) -> FirstRow:
+        """The first line that is not blank, which is read."""
         blocks = self.blocks
         while True:
+            before = blocks.used, blocks.line  # in this block: the next one begins with what is not read of it
             found = self.splitter.split_first(blocks.rest(), is_last=blocks.is_last, before=blocks.line)
             blocks.used += found.size
             blocks.line += found.lines
             if len(found.line):
-                return int(found.line[0]), [cell.decode("utf-8", "surrogateescape") for cell in found.ragged[0]]
+                cells = [cell.decode("utf-8", "surrogateescape") for cell in found.ragged[0]]
+                return FirstRow(before, int(found.line[0]), cells)
             if not blocks.advance():
                 raise InputError.at(self.faults.source, None, "no lines with content")
 
