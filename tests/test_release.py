@@ -40,7 +40,7 @@ def test_a_version_that_differs_stops_the_release(changed: str, tmp_path: Path) 
 
 def test_the_changelog_has_one_line_per_change() -> None:
     lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
-    assert all(not line or re.match(r"# |## |### |- |[A-Z]", line) for line in lines)
+    assert all(not line or re.match(r"# |## |### |- |  \| |  \|-|[A-Z]", line) for line in lines)
 
 
 def packed(root: Path, *, without: str = "", **extra: str) -> Path:

@@ -162,7 +162,7 @@ def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot create"):
+    with pytest.raises(InputError, match="cannot write: File exists"):
         MetricsCache(tmp_path / "file" / "cache").put({"a": b""})
 
 

@@ -226,7 +226,7 @@ def test_a_full_disk_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(spill, "nameless_file", lambda: full)
     found = outcome(tmp_path / "run.parquet", Reading(memory=1))
     assert isinstance(found, str)
-    assert "cannot write a temporary file: No space left on device" in found
+    assert "a temporary file: cannot write: No space left on device" in found
     assert "TMPDIR" in found
 
 
