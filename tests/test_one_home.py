@@ -595,6 +595,7 @@ CUTS = {
     "config/selectors.py": "the text of a configuration, from the place of a fault",
     "io/formats/jsontext.py": "the place of a fault in a data file",
     "io/formats/judgments.py": "the last line of a data file",
+    "retrieval/embedders/precomputed.py": "hashes of ids",
     "render/html/text.py": "names, and texts of queries and documents, on a page",
     "render/formats/wrapping.py": "cells of tables on a terminal, with names and texts",
     "report/snippets.py": "texts of documents",

@@ -95,7 +95,7 @@ def _expected(rows: list[dict[Any, Any] | None], docs: list[list[str]], in_doubl
             if number is None or math.isnan(number):
                 return None
             scores[doc] = number if in_doubles else c_float(number).value
-        if not isinstance(next(iter(scores), ""), str):
+        if not all(isinstance(doc, str) for doc in scores):
             return None
         found: list[Hit] = []
         for ordinal, doc in enumerate(judged, first):

@@ -239,7 +239,7 @@ def sampled_qrels() -> int:
     return in_turn(
         ("pool", f"{name}.trec", "--depth", "3", *sample, "-o", f"pool-{name}.jsonl"),
         ("judge", f"pool-{name}.jsonl", "-o", f"judged-{name}.jsonl", "--judge", "faults_search:grade"),
-        ("labels", "qrels", f"judged-{name}.jsonl", "--pool", f"pool-{name}.jsonl", "-o", "sampled.qrels"),
+        ("convert", f"judged-{name}.jsonl", "sampled.qrels", "--pool", f"pool-{name}.jsonl"),
     )
 
 
@@ -316,7 +316,7 @@ SCENARIOS: dict[str, Scenario] = {
         cli("tune", "qrels.trec", "old.trec", "VERSION.trec", "-m", "RR", "-o", "tuned.trec"),
         whole_files("tuned.trec"),
     ),
-    "labels qrels": Scenario(
+    "sampled judgments": Scenario(
         ("sampled.qrels", "pool-new.jsonl", "judged-new.jsonl"), sampled_qrels, whole_files("sampled.qrels")
     ),
     "labels resolve": Scenario(
@@ -324,9 +324,9 @@ SCENARIOS: dict[str, Scenario] = {
         cli("labels", "resolve", "gold-VERSION.jsonl", "--chunks", "corpus.jsonl", "-o", "resolved.qrels"),
         whole_files("resolved.qrels"),
     ),
-    "labels stamp": Scenario(
+    "stamped labels": Scenario(
         ("stamped.jsonl",),
-        cli("labels", "stamp", "more-VERSION.qrels", "--corpus", "corpus.jsonl", "-o", "stamped.jsonl"),
+        cli("labels", "check", "more-VERSION.qrels", "--corpus", "corpus.jsonl", "--stamp", "stamped.jsonl"),
         whole_files("stamped.jsonl"),
     ),
     "chunk": Scenario(
@@ -396,11 +396,10 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "tune": ("tune",),
     "pool": ("pool",),
     "judge": ("judge",),
-    "labels qrels": ("labels qrels",),
     "labels resolve": ("labels resolve",),
-    "labels stamp": ("labels stamp",),
+    "labels check": ("stamped labels",),
     "qrels validate": ("repaired judgments",),
-    "convert": ("convert", "convert to gzip"),
+    "convert": ("convert", "convert to gzip", "sampled judgments"),
     "chunk": ("chunk",),
     "report html": ("page of a history",),
     "history tag": ("history tag",),

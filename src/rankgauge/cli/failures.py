@@ -78,7 +78,8 @@ def _report(error: BaseException) -> int:
             discard_stdout()
             return _report(write_error(error.filename or "standard output", error))
         case UnicodeEncodeError() if error.encoding == sys.getfilesystemencoding() != "utf-8":
-            message = f"cannot use the name {shown(error.object)}: this locale has {error.encoding.upper()} file names"
+            part = next((part for part in Path(error.object).parts if not part.isascii()), error.object)
+            message = f"cannot use the name {shown(part)}: this locale has {error.encoding.upper()} file names"
             return _print_error(message, LOCALE_HINT, EXIT_SYSTEM)
         case MemoryError():
             return _print_error("out of memory", MEMORY_HINT, EXIT_SYSTEM)

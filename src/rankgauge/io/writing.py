@@ -46,6 +46,7 @@ def write_atomically(path: str | Path, *, inputs: Iterable[str | Path] = ()) -> 
 def write_together(contents: Mapping[Path, bytes]) -> None:
     """Write several files and the folders they need; if one does not fit on the disk, none is there."""
     created: list[Path] = []
+    new = [path for path in contents if not path.exists()]
     try:
         for path in contents:
             missing = [folder for folder in (path.parent, *path.parent.parents) if not folder.exists()]
@@ -61,6 +62,9 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
                     file.flush()
                     os.fsync(file.fileno())  # of all, before the first one gets its name
     except BaseException:
+        for path in new:  # an interrupt may come when some of them have their names
+            with suppress(OSError):
+                path.unlink()
         for folder in reversed(created):
             with suppress(OSError):
                 folder.rmdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
@@ -20,6 +21,8 @@ BATCH_ROWS = 4096  # Python objects in memory at once, if a file is streamed
 PARQUET, FILE, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 MAGIC_BYTES = (PARQUET, FILE, STREAM)  # the first bytes of the files
 OFFSET_TYPES = {"string": "<i4", "binary": "<i4", "large_string": "<i8", "large_binary": "<i8"}
+MEMORY_WANTED = re.compile(r"of size ([0-9]{1,30})\b")
+MOST_MEMORY = 1 << 44  # bytes
 ColumnChoice = Callable[[Sequence[str]], Sequence[str]]
 MAX_DECOMPRESSED_BYTES = 1 << 36  # by the metadata of the file
 
@@ -204,8 +207,12 @@ def check_size(source: str, file: Any) -> None:
 
 
 def unreadable(source: str, error: Exception) -> Exception:
-    """The error for a file that pyarrow cannot read; a lack of memory stays what it is."""
-    if isinstance(error, MemoryError):
+    """The error for a file that pyarrow cannot read; a lack of memory stays what it is.
+
+    A damaged file may ask for more memory than any machine has.
+    """
+    wanted = MEMORY_WANTED.search(str(error))
+    if isinstance(error, MemoryError) and not (wanted and int(wanted[1]) > MOST_MEMORY):
         return error
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     return InputError.at(source, None, f"cannot be read as Parquet or Arrow: {shown(text, 120)}")

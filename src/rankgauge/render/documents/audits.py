@@ -9,14 +9,26 @@ from typing import Any
 from rankgauge.core.formatting import given, listing, plural
 from rankgauge.errors import printable
 from rankgauge.evaluation.audit.ties import TieAudit, TieRange, ties_of
-from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit, top_grade, unjudged_of
+from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit, can_audit_unjudged, top_grade, unjudged_of
 from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.measures.spec import Measure
-from rankgauge.render.document import Cell, Number, Part, ResultDocument, Sentences, Table, Words, numbers, words
+from rankgauge.render.document import (
+    Cell,
+    Number,
+    Part,
+    ResultDocument,
+    Sentences,
+    Table,
+    Words,
+    numbers,
+    sentence,
+    words,
+)
 from rankgauge.render.documents.scores import value_cell
 from rankgauge.validation.codes import tie_message
 
+NO_UNJUDGED_AUDIT = "unjudged documents are not audited: that needs one grade per document"
 MAX_QUERIES_NAMED = 20  # JSON has all of them
 
 
@@ -26,6 +38,7 @@ class Audits:
 
     ties: Sequence[TieAudit] = ()
     unjudged: Sequence[UnjudgedAudit] = ()
+    omission: str = ""  # why unjudged documents are not audited, although that was asked for
 
 
 def audits_of(evaluation: Evaluation, *, ties: bool, unjudged: bool) -> Audits:
@@ -34,9 +47,11 @@ def audits_of(evaluation: Evaluation, *, ties: bool, unjudged: bool) -> Audits:
         return Audits()
     pairs = [(run, joined.hits) for run, joined in zip(evaluation.scores, evaluation.joined, strict=True)]
     top = top_grade(evaluation.qrels)
+    is_possible = all(can_audit_unjudged(run.measures, hits) for run, hits in pairs)
     return Audits(
         ties=[ties_of(run, hits) for run, hits in pairs] if ties else (),
-        unjudged=[unjudged_of(run, hits, top) for run, hits in pairs] if unjudged else (),
+        unjudged=[unjudged_of(run, hits, top) for run, hits in pairs] if unjudged and is_possible else (),
+        omission=NO_UNJUDGED_AUDIT if unjudged and not is_possible else "",
     )
 
 
@@ -45,6 +60,7 @@ def audit_parts(audits: Audits) -> list[Part]:
     return [
         *(part for ties in audits.ties for part in _ties_parts(ties)),
         *(unjudged_table(audit) for audit in audits.unjudged),
+        *([sentence(audits.omission)] if audits.omission else []),
     ]
 
 
