@@ -198,7 +198,7 @@ def test_every_reader_refuses_a_part_of_a_compressed_file(seeds: dict[str, Seeds
                 message = error_of(reader, path)
                 assert message is not None, (reader.name, data)
                 place, _, rest = message.partition(": ")
-                assert Path(place).parent == tmp_path, (reader.name, message)  # some readers copy their input
+                assert Path(place).is_relative_to(tmp_path), (reader.name, message)  # some readers copy their input
                 assert rest.startswith("compressed stream ends early\nhint: "), (reader.name, message)
     assert accepting >= READ_ALL_COMPRESSIONS
 
