@@ -141,3 +141,11 @@ def test_a_declaration_is_complete(cls: type[Any], name: str) -> None:
     assert declaration.kind in {*KINDS.values(), "size"}
     assert declaration.setting.limits in LIMITS
     assert declaration.setting.help.rstrip("]").endswith((".", "none", "queries", "draws", "permutations"))
+
+
+def test_a_key_of_a_retriever_is_refused_where_no_retriever_runs(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "q").write_text("1 0 a 1\n")
+    (tmp_path / "r").write_text("1 Q0 a 1 1 x\n")
+    for words in (["evaluate", tmp_path / "q", tmp_path / "r"], ["diff", tmp_path / "r", tmp_path / "r"]):
+        done = command(*words, "--set", "retriever.k1=0.9")
+        assert (done.code, "--set retriever.… has no effect" in done.err) == (64, True)

@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 
 from rankgauge.core.settings import Declared, Section, Setting, declared
+from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
@@ -187,7 +188,13 @@ def configuration() -> Config | None:
     """
     context = click.get_current_context()
     path = context.params.get("config") or context.params.get("config_file")
-    sets = [text for text in context.params.get("sets") or () if not text.startswith(RETRIEVER_PREFIX)]
+    given = context.params.get("sets") or ()
+    sets = [text for text in given if not text.startswith(RETRIEVER_PREFIX)]
+    if len(sets) < len(given) and not _runs_retriever(context.command):
+        raise UsageError(
+            f"`{context.command_path}` runs no retriever of its own, so --set retriever.… has no effect",
+            hint="use it with `rankgauge runs fetch` or `rankgauge benchmark run`",
+        )
     if path is None and not sets:
         return None
     if "configuration" not in context.meta:
@@ -196,6 +203,12 @@ def configuration() -> Config | None:
         context.meta["configuration"] = load_config({} if path is None else path, sets)
     config: Config = context.meta["configuration"]
     return config
+
+
+def _runs_retriever(command: click.Command) -> bool:
+    """Whether ``--set`` of a command takes keys of the retriever that it runs."""
+    return any(isinstance(one, SectionOption) and one.name == "sets" and one.section is Section.RETRIEVER
+               for one in command.params)  # fmt: skip
 
 
 def configuration_folder() -> Path | None:
