@@ -70,6 +70,7 @@ check: $(TEST)
 
 docs: $(TEST)
 	$(BIN)/python -m scripts.write_reference
+	$(BIN)/python -m scripts.trace_walks
 	$(BIN)/python -m scripts.refresh_examples
 	$(BIN)/python -m scripts.execute_notebooks
 

@@ -34,7 +34,7 @@ from pathlib import Path
 
 from benchmarks.rows import print_rows
 from rankgauge.cli.main import run
-from rankgauge.config.selectors import parse_selector
+from rankgauge.config.json_paths import parse_selector
 
 LIMIT = 1.5  # sorting, and data that leaves the caches, make a little more than 1
 REPEAT = 2

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.stats.joint import joint_test
+from rankgauge.stats.joint_tests import joint_test
 from rankgauge.stats.randomization import randomization_test
 
 QUERIES, MEASURES, ROUNDS = 6_980, 6, 3

@@ -13,7 +13,7 @@ import timeit
 from collections.abc import Callable
 
 from rankgauge.lists import functions
-from rankgauge.lists.batch import batch_evaluate_metrics, evaluate_retrieval_batch
+from rankgauge.lists.batches import batch_evaluate_metrics, evaluate_retrieval_batch
 from rankgauge.lists.calculator import MetricsCalculator
 from rankgauge.lists.suite import RetrievalMetricsSuite
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from rankgauge.stats.draws import Resampling
 from rankgauge.stats.randomization import randomization_test
-from rankgauge.stats.seeds import Resampling
 
 QUERIES, PERMUTATIONS, BATCH = 6_980, 100_000, 500
 

@@ -112,12 +112,12 @@ def work(way: str, home: Path) -> dict[str, Any]:
 
 def ours(way: str, home: Path) -> tuple[Callable[[], object], Callable[[], Any]]:
     from rankgauge.config.retriever_settings import RetrieverSettings
-    from rankgauge.io.corpus.reading import read_corpus
+    from rankgauge.io.corpus.corpus_files import read_corpus
     from rankgauge.io.queries import read_queries
-    from rankgauge.retrieval.base import QueryBatch
-    from rankgauge.retrieval.engines import bm25
-    from rankgauge.retrieval.fetch.fetch import fetch_run
-    from rankgauge.retrieval.fetch.modes import make_retriever
+    from rankgauge.retrieval.engines import lexical
+    from rankgauge.retrieval.fetch import fetch_run
+    from rankgauge.retrieval.open_retriever import make_retriever
+    from rankgauge.retrieval.retriever import QueryBatch
 
     settings = {
         "lexical": RetrieverSettings(mode="lexical"),
@@ -135,7 +135,7 @@ def ours(way: str, home: Path) -> tuple[Callable[[], object], Callable[[], Any]]
             retriever = make_retriever(settings, read_corpus(home), asked)
             return fetch_run(retriever, asked, Path(folder) / "run.trec", k=DEPTH)
 
-    return bm25.import_bm25s, run
+    return lexical.import_bm25s, run
 
 
 def bm25s_alone(home: Path) -> tuple[Callable[[], object], Callable[[], Any]]:

@@ -12,8 +12,8 @@ from statistics import median
 import numpy as np
 
 from rankgauge.core.ids import Ids
-from rankgauge.retrieval.engines.exact import Exact
-from rankgauge.retrieval.engines.vectors import to_unit
+from rankgauge.retrieval.engines.unit_vectors import to_unit
+from rankgauge.retrieval.engines.vector import Exact
 
 WIDTH = 256  # of WordLlama's vectors
 QUERIES = 60

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from typing import Any
 
 import click
 
-from rankgauge.cli.group import LazyGroup, cli
-from rankgauge.cli.options.declared import DeclaredValue
-from rankgauge.config.bands.presets import presets
+from rankgauge.cli.command_tree import LazyGroup, cli
+from rankgauge.cli.options.declared_options import DeclaredValue
+from rankgauge.config.bands import presets
 from rankgauge.errors import MeasureError
 from rankgauge.io.formats.registry import FORMATS
 from rankgauge.measures import families
-from rankgauge.measures.parse import parse_measures
-from rankgauge.measures.sets import CUTOFF_SETS, NAMED_SETS, TREC_SETS
-from rankgauge.measures.spec import DEFINITIONS
-from rankgauge.retrieval.embedders.named import EMBEDDER_PREFIXES
-from rankgauge.retrieval.fetch.modes import RETRIEVER_MODES
+from rankgauge.measures.measure import DEFINITIONS
+from rankgauge.measures.names import parse_measures
+from rankgauge.measures.registry import CUTOFF_SETS, NAMED_SETS, TREC_SETS
+from rankgauge.retrieval.open_embedder import EMBEDDER_PREFIXES
+from rankgauge.retrieval.open_retriever import RETRIEVER_MODES
 
 FORMAT_NAMES = [format.name for format in FORMATS]
 BY_OPTION: dict[str, Any] = {  # what an option takes, if its type does not say
@@ -31,7 +30,6 @@ BY_OPTION: dict[str, Any] = {  # what an option takes, if its type does not say
     "--by": "column",
     "--kpi": [*presets(), "none", ":files"],
     "--embedder": list(EMBEDDER_PREFIXES),
-    "--mode": [*RETRIEVER_MODES, ":files"],
     "--branch": "branch",
     "--system": "system",
     "--collection": "collection",
@@ -39,7 +37,8 @@ BY_OPTION: dict[str, Any] = {  # what an option takes, if its type does not say
     "--baseline": "file",
 }
 BY_COMMAND: dict[tuple[str, str], Any] = {
-    ("runs fetch", "--retriever"): "retriever",
+    ("runs fetch", "--retriever"): [":retrievers", *RETRIEVER_MODES, ":files"],
+    ("benchmark run", "--retriever"): [":retrievers", *RETRIEVER_MODES, ":files"],
     ("chunk", "--by"): None,  # its type says
     ("fuse", "--tag"): "text",
     ("runs fetch", "--tag"): "text",
@@ -75,10 +74,10 @@ def is_complete(name: str) -> bool:
 
 def entries(group: LazyGroup, prefix: str) -> Any:
     """Each command with its options and arguments; groups with their commands."""
-    yield prefix.strip(), {"commands": dict(group.lazy), "options": option_values(group, prefix.strip())}
+    yield prefix.strip(), {"commands": group.one_line_helps(), "options": option_values(group, prefix.strip())}
     for name in group.lazy:
-        module = f"rankgauge.cli.commands.{prefix.replace(' ', '_')}{name}"
-        command: click.Command = import_module(module).command
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
         if isinstance(command, LazyGroup):
             yield from entries(command, f"{prefix}{name} ")
         else:

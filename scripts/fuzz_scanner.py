@@ -24,8 +24,8 @@ from rankgauge.core.ranking import COMPATS
 from rankgauge.errors import RankgaugeError
 from rankgauge.io.byte_streams import Limits, LoadedFile
 from rankgauge.io.formats import text_blocks
-from rankgauge.io.options import Reading
-from rankgauge.io.pipeline.runs import RunReader, RunRows
+from rankgauge.io.pipeline.run_pipeline import RunReader, RunRows
+from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import open_results
 from scripts.compile_scanner import load
 from scripts.sanitized import run_sanitized

@@ -38,7 +38,8 @@ def schemas_page(made: str) -> str:
     lines += [
         "JSON that rankgauge writes has a `schema` field, such as `rankgauge.scores/1`. Within a version, fields may",
         "be added; none is renamed or removed. These three have JSON Schema files, which the tests check against",
-        "real output. All other JSON is described in [The JSON of scores](../concepts/json.md).",
+        "real output. All other JSON is described in [The JSON of scores](../concepts/json.md). What rankgauge reads",
+        "and writes as a log has a schema as well: [the log](log.md).",
         "",
         "In the tables, `a.b` is the field `b` of the object `a`, `a[]` an item of a list, and `a.*` a value under",
         "any key.",

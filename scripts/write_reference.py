@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import click
 from pydantic import BaseModel
 
-from rankgauge.cli.documented import DocumentedCommand, is_common
-from rankgauge.cli.group import Commands, LazyGroup, cli
-from rankgauge.config.reading import nested_types, section_types
+from rankgauge.cli.command_tree import DocumentedCommand, LazyGroup, cli, is_common
+from rankgauge.config.config_file import nested_types, section_types
 from rankgauge.config.schema import Config
 from rankgauge.core.settings import declared
 from rankgauge.io.byte_streams import Limits
-from rankgauge.io.formats.log import KEYS
-from rankgauge.io.formats.names import COLUMN_NAMES, DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES
+from rankgauge.io.formats.named_columns import COLUMN_NAMES, DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES
+from rankgauge.io.formats.question_log import KEYS
 from rankgauge.io.formats.registry import FORMATS
-from rankgauge.io.options import Reading
+from rankgauge.io.reading_options import Reading
 from rankgauge.measures import families
 from rankgauge.measures.descriptions import names, over_queries, parameters, range_text, trec_names
-from rankgauge.measures.spec import DEFINITIONS
+from rankgauge.measures.measure import DEFINITIONS
 from rankgauge.validation.codes import CODES
 from scripts.api_page import api_page
 from scripts.completion_data import completion_data
@@ -68,7 +66,7 @@ def cli_page() -> str:
     lines += ["shows the traceback of every error.", ""]
     lines += ["```text", help_of(cli, "rankgauge"), "```", ""]
     rare: dict[str, str] = {}
-    for name, command in commands(cli.lazy):
+    for name, command in commands(cli):
         text = usage() if name == "trec_eval" else help_of(command, f"rankgauge {name}")
         lines += [f"## {name}", "", "```text", text, "```", ""]
         if isinstance(command, DocumentedCommand):
@@ -86,14 +84,14 @@ def cli_page() -> str:
     return "\n".join([*lines, ""])
 
 
-def commands(table: Commands, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
+def commands(group: LazyGroup, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
     """Every command by its full name, those of a group behind the group."""
-    for name in table:
-        module = f"rankgauge.cli.commands.{prefix.replace(' ', '_')}{name}"
-        command: click.Command = import_module(module).command
+    for name in group.lazy:
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
         yield prefix + name, command
         if isinstance(command, LazyGroup):
-            yield from commands(command.lazy, f"{prefix}{name} ")
+            yield from commands(command, f"{prefix}{name} ")
 
 
 def faults_page() -> str:
@@ -141,7 +139,8 @@ def formats_page() -> str:
     for role, tiers in COLUMN_NAMES.items():
         listed = [" ".join(f"`{name}`" for name in tier) for tier in tiers] + ["–"]
         lines.append(f"| {role} | {listed[0]} | {listed[1]} |")
-    lines += ["", "## Keys of a log", "", "| key | known by, the surest first |", "|---|---|"]
+    lines += ["", "## Keys of a log", "", "[The log](log.md) defines them.", ""]
+    lines += ["| key | known by, the surest first |", "|---|---|"]
     for role, tiers in KEYS.items():
         lines.append(f"| {role} | {' '.join(f'`{name}`' for tier in tiers for name in tier)} |")
     lines += ["", "## Queries and documents", ""]

@@ -70,7 +70,9 @@ def warm_python() -> Iterator[WarmProcess]:
 def warm_rankgauge() -> Iterator[WarmProcess]:
     """Runs code in processes that have imported all commands; the program rankgauge in its folder does so, too."""
     commands = [f"rankgauge.cli.commands.{module.name}" for module in iter_modules(rankgauge.cli.commands.__path__)]
-    process = WarmProcess(*commands, "rankgauge.cli.group", "rankgauge.cli.process", "rankgauge.render.html.page")
+    process = WarmProcess(
+        *commands, "rankgauge.cli.command_tree", "rankgauge.cli.process", "rankgauge.render.html.page"
+    )
     process.make_program("rankgauge", RANKGAUGE)
     yield process
     process.close()

@@ -17,7 +17,7 @@ import pytest
 
 from rankgauge import Conventions, InputError, Reading, UsageError, compare, evaluate, validate_qrels, validate_run
 from rankgauge.io.byte_streams import Limits
-from rankgauge.measures.parse import parse_measures
+from rankgauge.measures.names import parse_measures
 from rankgauge.validation import ValidationOptions
 
 Q = b"1 0 d1 1\n1 0 d2 0\n2 0 d3 2\n"
@@ -128,7 +128,7 @@ def test_a_query_with_nothing_counts_zero(tmp_path: Path, command: Callable[...,
         (70, {"1": [["a", 1]]}, {"1": {"a": 1.0}}, "judgments of query '1' must map .*, found list: "),
         (70, {"1": {"a": 1}, "2": None}, {"1": {"a": 1.0}}, "judgments of query '2' must map documents to grades"),
         (70, {"1": {"a": 1}}, {"1": None}, "results of query '1' must map documents to scores, or list documents"),
-        (70, {"1": {"a": 1}}, {"1": ["a"], "2": None}, "results of query '2' must map .*, found NoneType: 'None'"),
+        (70, {"1": {"a": 1}}, {"1": ["a"], "2": None}, "results of query '2' must map .*, found None"),
         (70, {"1": {"a": 1}}, {"1": ["a", None]}, "document id of query '1' must be a string, found NoneType"),
         (70, {"1": {"a": 1}}, {"1": [None]}, "results of query '1' must be ids or \\(id, score\\) pairs, found 'None'"),
         (70, {"1": {"a": 1}}, {"1": [("a", None)]}, "score of document 'a' for query '1' must be a number, found None"),
@@ -259,9 +259,13 @@ def test_a_path_that_cannot_be_read_says_why(
     path = next(name for name in given if name in ("nowhere", "."))
     with pytest.raises(InputError) as error:
         evaluate(*given)
-    assert str(error.value) == f"{path}: {reason}"
+    is_missing_run = given[1] == "nowhere"  # it could be meant as anything that holds results
+    hint = "\nhint: results are a run, a log, a folder" if is_missing_run else ""
+    assert str(error.value).startswith(f"{path}: {reason}{hint}")
     done = command("evaluate", *given)
-    assert (done.code, done.out, done.err) == (2, "", f"error: {path}: {reason}\n")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {path}: {reason}{hint}")
+    assert ("results are a run" in done.err) == is_missing_run
 
 
 @pytest.mark.parametrize("way", ["python", "command line"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -18,6 +19,12 @@ LIBRARY_PAGES = ROOT / "docs" / "guides" / "retrievers"  # run by tests/librarie
 SPARK_PAGE = ROOT / "docs" / "guides" / "spark.md"  # run by tests/distributed, in the environment of Spark
 LINK = re.compile(r"\[[^\]]*\]\(([^)#]+)[^)]*\)")
 PICTURE = re.compile(r'src(?:set)?="([^"]+)"')
+SOURCE = ROOT / "src" / "rankgauge"
+MAPS = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "concepts" / "architecture.md"]
+NAMED_PATH = re.compile(r"`([a-z_]\w*(?:/[\w.-]*)+|\w+\.(?:py|c|h))`")  # `core/run.py`, `core/`, `run.py`
+PACKAGE_ROW = re.compile(r"(?m)^\| `(\w+)/` \| (.*) \|$")
+NAMED_MODULE = re.compile(r"`([a-z_]+)/?`")
+LISTED_MODULE = re.compile(r"(?m)^ {0,4}([a-z_]+(?:, [a-z_]+)*)/? {2,}\S")  # in the docstring of a package
 
 
 @pytest.mark.slow
@@ -70,3 +77,38 @@ def test_every_page_is_in_the_navigation_exactly_once() -> None:
     docs = ROOT / "docs"
     written = [str(page.relative_to(docs).with_suffix("")) for page in docs.rglob("*.md")]
     assert sorted(site_pages.pages()) == sorted(written)
+
+
+@pytest.mark.parametrize("page", MAPS, ids=lambda page: page.name)
+def test_every_file_that_a_map_of_the_code_names_exists(page: Path) -> None:
+    paths = NAMED_PATH.findall(page.read_text(encoding="utf-8"))
+    assert len(paths) > 30
+    names = {path.name for path in SOURCE.rglob("*")}
+    missing = [path for path in paths if not any((folder / path).exists() for folder in (ROOT, SOURCE))]
+    assert [path for path in missing if path.removesuffix("/") not in names] == []
+
+
+def test_every_module_in_the_table_of_packages_is_in_its_package() -> None:
+    rows = dict(PACKAGE_ROW.findall(MAPS[1].read_text(encoding="utf-8")))
+    assert set(rows) == {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+    for package, contents in rows.items():
+        assert set(NAMED_MODULE.findall(contents)) - module_names(SOURCE / package, "**/*") == set(), package
+
+
+def test_a_package_that_lists_its_modules_lists_them_all_and_no_others() -> None:
+    listing = 0
+    for path in SOURCE.rglob("__init__.py"):
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        listed = {name for names in LISTED_MODULE.findall(text) for name in names.split(", ")}
+        if listed:
+            listing += 1
+            modules = module_names(path.parent, "*")
+            assert listed - modules == set(), path
+            assert {name for name in modules if not re.search(rf"\b{name}\b", text)} == set(), path
+    assert listing > 10
+
+
+def module_names(folder: Path, pattern: str) -> set[str]:
+    """The modules and folders of a package."""
+    found = [path for path in folder.glob(pattern) if path.suffix == ".py" or path.is_dir()]
+    return {path.stem for path in found} - {"__init__", "__pycache__"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.growth import WORST, exponent, seconds_of_work, user_seconds
 
-from rankgauge.evaluation.groups import groups
+from rankgauge.evaluation.query_groups import groups
 
 
 def test_eight_times_as_many_groups_take_less_than_a_quadratic_time() -> None:

@@ -31,18 +31,18 @@ from rankgauge import (
 )
 from rankgauge.adapters import reranking_improvement
 from rankgauge.benchmark.folder import REPORT
-from rankgauge.comparison.sentences import span_text
+from rankgauge.comparison.answer_sentences import span_text
 from rankgauge.core.formatting import p_equals, p_value, span
-from rankgauge.measures.sets import DEFAULT_MEASURES
+from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render import as_html
 from rankgauge.render.documents import benchmark as benchmark_text
 from rankgauge.render.documents.scores import interval_span
 from rankgauge.render.formats.markdown import as_markdown
 from rankgauge.render.formats.terminal import as_text
-from rankgauge.render.html.text import interval_text
+from rankgauge.render.html.page_text import interval_text
 from rankgauge.report import Report, build_report
 from rankgauge.report.manifest import plain_text, plain_values
-from rankgauge.report.report import Cost
+from rankgauge.retrieval.latency import Cost
 from rankgauge.stats import Interval, Resampling, interaction, joint_test, wilson_interval
 from tests.render.formats.fragments import shown
 
@@ -374,15 +374,15 @@ def test_p_is_formatted_in_one_place_only() -> None:
 FIXED_DIGITS = re.compile(r"[+,]?\.\d*[fge%]|[+,]?\.\{.*\}[fge%]|%")
 OTHER_DIGITS = {  # files that give a number digits for another reason than to show a result
     "core/formatting.py": "the one place",
-    "config/bands/bands.py": "a key of a file, which is read back",
-    "io/checks/ranks.py": "ranks of an input, in an error",
-    "io/formats/columns.py": "ranks of an input, in an error",
-    "render/formats/rows.py": "the columns of trec_eval",
+    "config/bands.py": "a key of a file, which is read back",
+    "io/rank_checks.py": "ranks of an input, in an error",
+    "io/formats/named_columns.py": "ranks of an input, in an error",
+    "render/formats/csv_rows.py": "the columns of trec_eval",
     "render/html/charts/boxes.py": "data of a script",
     "render/html/charts/drawing.py": "coordinates",
-    "retrieval/scores.py": "rounds scores",
+    "retrieval/ranked_scores.py": "rounds scores",
     "stats/draws.py": "a level, in an error",
-    "validation/ranks.py": "ranks of an input, in a finding",
+    "validation/run_validation.py": "ranks of an input, in a finding",
 }
 
 
@@ -584,21 +584,21 @@ def test_topics_and_sgml_are_parsed_in_one_place() -> None:
             text = value.decode("latin-1") if isinstance(value, bytes) else value
             if isinstance(text, str) and text.strip().lower() in tags:
                 files.add(path.relative_to(source).as_posix())
-    assert files == {"io/corpus/sgml.py", "io/corpus/reading.py"}
+    assert files == {"io/corpus/corpus_files.py"}
 
 
 # Text that may quote a secret is shortened by printable, shown and first_line, which mask it first. These files shorten
 # only what their reason says, which was masked before or is no message.
 CUTS = {
     "benchmark/verify.py": "hashes, and bytes of files that were written masked",
-    "config/environment.py": "the text of a configuration, with names of variables",
-    "config/selectors.py": "the text of a configuration, from the place of a fault",
-    "io/formats/jsontext.py": "the place of a fault in a data file",
-    "io/formats/judgments.py": "the last line of a data file",
+    "config/yaml_files.py": "the text of a configuration, with names of variables",
+    "config/json_paths.py": "the text of a configuration, from the place of a fault",
+    "io/formats/json_text.py": "the place of a fault in a data file",
+    "io/formats/judgment_lines.py": "the last line of a data file",
     "retrieval/embedders/precomputed.py": "hashes of ids",
-    "render/html/text.py": "names, and texts of queries and documents, on a page",
+    "render/html/page_text.py": "names, and texts of queries and documents, on a page",
     "render/formats/wrapping.py": "cells of tables on a terminal, with names and texts",
-    "report/snippets.py": "texts of documents",
+    "report/report.py": "texts of documents",
     "secrets.py": "the masked start of a text",
 }
 QUOTING = {"shown", "printable", "mask_secrets", "mask_values", "first_line", "error_text", "plain_text"}

@@ -28,10 +28,10 @@ from rankgauge import evaluate
 from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.core.run import Run
 from rankgauge.io.corpus.collection import Collection, open_collection
-from rankgauge.retrieval.base import QueryBatch, retrieve_run
-from rankgauge.retrieval.fetch.modes import make_retriever
-from rankgauge.retrieval.fusion.fusion import fuse
-from rankgauge.retrieval.fusion.grid import FusionChoice
+from rankgauge.retrieval.fusion import fuse
+from rankgauge.retrieval.open_retriever import make_retriever
+from rankgauge.retrieval.retriever import QueryBatch, retrieve_run
+from rankgauge.retrieval.tuning import FusionChoice
 
 ROOT = Path(__file__).parents[2]
 COLLECTIONS = ("cranfield", "medline", "cisi", "vaswani")

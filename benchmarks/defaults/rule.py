@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankgauge.core.tables import Floats
+from rankgauge.core.arrays import Floats
 from rankgauge.io.corpus.corpus import Corpus
-from rankgauge.retrieval.engines.words import WORD_PATTERN, Vocabulary
-from rankgauge.retrieval.fusion.grid import FusionChoice
+from rankgauge.retrieval.language import WORD_PATTERN, Vocabulary
+from rankgauge.retrieval.tuning import FusionChoice
 
 CENTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 CENTERING_ERRORS = 2.50  # standard errors: two-sided 5%, Bonferroni's correction for four comparisons

@@ -10,7 +10,7 @@ from benchmarks.peers.checks import Check, Recording
 from benchmarks.peers.outcomes import Evaluator, Outcome, name_outcome
 from benchmarks.peers.reasons import reason_for
 from rankgauge import Conventions
-from rankgauge.measures.foreign_names import reason_not_implemented
+from rankgauge.measures.names import reason_not_implemented
 
 # Which queries a peer averages if the run lacks some of the judged ones.
 CONVENTIONS = {"ir_measures": Conventions(), "pytrec_eval": Conventions(query_set="both")}

@@ -10,9 +10,10 @@ import rankgauge
 from benchmarks.simulations._populations import DEFAULTS, RANGE, Floats, Population
 from benchmarks.simulations._tables import ALPHA
 from rankgauge.benchmark.plan import SHIPPED
-from rankgauge.comparison.gate.decide import Rule, decide
-from rankgauge.comparison.statistics import Statistics, is_significant
-from rankgauge.comparison.testing import PairedColumns, TestedDifference, family_tests
+from rankgauge.comparison.gate.decision import decide
+from rankgauge.comparison.gate.requirements import Rule
+from rankgauge.comparison.significance import PairedColumns, TestedDifference, family_tests
+from rankgauge.comparison.statistics_options import Statistics, is_significant
 
 RESAMPLES = 999
 

@@ -14,11 +14,11 @@ from benchmarks.simulations._populations import Population
 from benchmarks.simulations._tables import SEED, table
 from benchmarks.simulations.changes import normal
 from rankgauge.history import QualityChange
-from rankgauge.history.alerts import ReportedRange, unreported
-from rankgauge.history.checks import DEFAULT_CONFIDENCE
+from rankgauge.history.quality_checks import CheckOptions, ReportedRange, unreported
 from rankgauge.history.trends import DEFAULT_LAST
 from rankgauge.stats import Resampling, change_points
 
+CONFIDENCE = CheckOptions().confidence
 DRAWS = 40
 NIGHTS = 100
 RESAMPLES = 299
@@ -35,7 +35,7 @@ def reports(rng: np.random.Generator, drop: float) -> list[int]:
     for night in range(2, NIGHTS + 1):
         first = max(0, night - DEFAULT_LAST)
         resampling = Resampling(RESAMPLES, night)
-        found = change_points(values[:, first:night], alpha=round(1 - DEFAULT_CONFIDENCE, 12), resampling=resampling)
+        found = change_points(values[:, first:night], alpha=round(1 - CONFIDENCE, 12), resampling=resampling)
         changes = [
             _change(first + point.index, first + point.first, first + point.last, point.difference)
             for point in found.points
@@ -75,7 +75,7 @@ def tables(_population: Population) -> Iterator[str]:
     """One row per size of the drop."""
     head = ["drop", "any report before", "any report from then on", "two or more", "nights until the first (median)"]
     yield table(
-        f"A check every night for {NIGHTS} nights, {QUERIES} queries, confidence {DEFAULT_CONFIDENCE:.0%}, drop after "
+        f"A check every night for {NIGHTS} nights, {QUERIES} queries, confidence {CONFIDENCE:.0%}, drop after "
         f"{NIGHTS // 2} nights ({DRAWS} sequences each): share of sequences",
         head,
         [row(drop) for drop in DROPS],

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.simulations._populations import Population
-from rankgauge.comparison.statistics import Statistics
-from rankgauge.comparison.testing import PairedColumns, family_tests
+from rankgauge.comparison.significance import PairedColumns, family_tests
+from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.stats import RunNoise, false_alarm_quantile, run_noise
 from rankgauge.stats.distributions import normal_cdf
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from benchmarks.simulations._populations import DEFAULTS, MEANS, RANGE, SIX, Floats, Population, draw
 from benchmarks.simulations._tables import LEAST_COVERAGE, LEAST_JOINT_COVERAGE, SEED, at_least, error_of, table
-from rankgauge.evaluation.intervals import interval_of, is_binary, within
-from rankgauge.measures.parse import parse_measure
+from rankgauge.evaluation.mean_intervals import interval_of, is_binary, within
+from rankgauge.measures.names import parse_measure
 from rankgauge.stats import Interval, Resampling, joint_test, mean_interval
 
 DRAWS = 2000

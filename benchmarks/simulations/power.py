@@ -16,7 +16,7 @@ from benchmarks.simulations._families import RESAMPLES, check
 from benchmarks.simulations._populations import DEFAULTS, RANGE, SIX, Floats, Population, draw
 from benchmarks.simulations._tables import ALPHA, SEED, table
 from rankgauge.stats import Resampling, joint_test
-from rankgauge.stats.joint import JointRow
+from rankgauge.stats.joint_tests import JointRow
 from rankgauge.stats.results import Alternative
 
 PILOTS, SAMPLES = 150, 7

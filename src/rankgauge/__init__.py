@@ -7,7 +7,7 @@ first use.
 """
 
 from rankgauge._version import __version__ as __version__
-from rankgauge.core.lazy import attach
+from rankgauge.core.public_names import attach
 
 __getattr__, _public_names = attach(__name__, __file__)
 

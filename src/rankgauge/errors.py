@@ -1,4 +1,4 @@
-"""Every error that a user can cause.
+"""Every error that a user can cause; warnings; and how text from outside is shown in them.
 
     RankgaugeError              the base class; has the exit code of the command line
     ├── InputError              a file or a value is wrong (exit 2); also a ValueError
@@ -194,6 +194,13 @@ def held_warnings() -> Iterator[list[str]]:
         yield messages
     finally:
         _held.reset(token)
+
+
+def found_text(value: object, *, with_value: bool = False) -> str:
+    """What was found in place of something else: its type, and its value if that helps; None is only None."""
+    if value is None:
+        return "None"
+    return f"{type(value).__name__}: {shown(repr(value))}" if with_value else type(value).__name__
 
 
 def warn_user(message: str) -> None:

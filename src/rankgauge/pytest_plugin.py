@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # as typing has it, without importing typing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankgauge.comparison.gate.result import GateResult
+    from rankgauge.comparison.gate.gate_result import GateResult
 
 
 @pytest.fixture

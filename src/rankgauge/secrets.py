@@ -179,20 +179,20 @@ def _notations(unit: str, backslashes: str) -> str:
     if character.isascii() and character.isalnum():
         return unit  # no notation escapes it
     if character.isspace():
-        return rf"(?:[\s+]|{'|'.join(map(_percent, {*unit, '+'}))}|\\++(?:[nrtvf]|u{_hex(code, 4)}|x{_hex(code, 2)}))+"
+        signs = sorted(set(unit))
+        spaces = "|".join(rf"u{_hex(ord(sign), 4)}|x{_hex(ord(sign) & 0xFF, 2)}" for sign in signs)
+        return rf"(?:[\s+]|{'|'.join(map(_percent, [*signs, '+']))}|\\++(?:[nrtvf]|{spaces}))+"
     utf16 = character.encode("utf-16-be", "surrogatepass")
     numbers = [_hex(int.from_bytes(utf16[at : at + 2], "big"), 4) for at in range(0, len(utf16), 2)]
     escapes = [rf"\\*+u{number}" for number in numbers]
     escapes[0] = f"u{numbers[0]}"
     named = [_NAMED_ESCAPES[character]] if character in _NAMED_ESCAPES else []
-    sign = r"(?<!\\)\\++" if character == "\\" else re.escape(character)
+    sign, run = (r"(?<!\\)\\++", "++") if character == "\\" else (re.escape(character), "")
     forms = [
         sign,
         rf"{backslashes}(?:{'|'.join([sign, ''.join(escapes), f'x{_hex(code & 0xFF, 2)}', f'U{_hex(code, 8)}'])})",
         *([rf"{backslashes}{_LETTER_ESCAPES[character]}"] if character in _LETTER_ESCAPES else []),
-        _percent(character),
-        f"&#0*{code};",
-        f"&#[xX]0*{_hex(code, 1)};",
+        *(f"(?:{form}){run}" for form in (_percent(character), f"&#0*{code};", f"&#[xX]0*{_hex(code, 1)};")),
         *named,
     ]
     return f"(?:{'|'.join(forms)})"

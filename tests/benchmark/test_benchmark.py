@@ -17,9 +17,8 @@ import pytest
 import rankgauge.benchmark.verify
 import rankgauge.render.documents.benchmark
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
-from rankgauge.benchmark.listener import BenchmarkListener
 from rankgauge.benchmark.plan import SHIPPED, BenchmarkPlan, PlannedSystem, default_systems, shipped_plan
-from rankgauge.benchmark.run import run_benchmark
+from rankgauge.benchmark.run import BenchmarkListener, run_benchmark
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.comparison.compare import compare
 from rankgauge.config.retriever_settings import RetrieverSettings
@@ -27,7 +26,7 @@ from rankgauge.errors import Note, RankgaugeError, UsageError
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.report.manifest import plain_path, plain_text, plain_values, to_bytes
 from rankgauge.retrieval.engines.vector import _saved_here
-from rankgauge.retrieval.fetch.fetch import FetchProgress
+from rankgauge.retrieval.fetch import FetchProgress
 
 pytest.importorskip("bm25s")
 pytest.importorskip("wordllama")
@@ -158,8 +157,8 @@ def test_measured_times_change_only_what_shows_them(made: Path, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_the_same_folder_can_be_written_again(tmp_path: Path) -> None:
-    run_benchmark(shipped_plan(latency=0, systems=default_systems(modes=["lexical", "vector"])), tmp_path / "out")
-    run_benchmark(shipped_plan(latency=0, systems=default_systems(modes=["lexical"])), tmp_path / "out")
+    run_benchmark(shipped_plan(latency=0, systems=default_systems(retrievers=["lexical", "vector"])), tmp_path / "out")
+    run_benchmark(shipped_plan(latency=0, systems=default_systems(retrievers=["lexical"])), tmp_path / "out")
     assert [path.name for path in (tmp_path / "out/runs").iterdir()] == ["lexical.trec"]
     assert verify_benchmark(tmp_path / "out").ok
 
@@ -193,7 +192,7 @@ def test_a_benchmark_that_fails_leaves_the_earlier_one(made: Path, tmp_path: Pat
 
 @pytest.mark.slow
 def test_an_interrupted_benchmark_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = shipped_plan(latency=0, systems=default_systems(modes=["lexical", "vector"]))
+    plan = shipped_plan(latency=0, systems=default_systems(retrievers=["lexical", "vector"]))
     calls = []
 
     class Stopping(BenchmarkListener):
@@ -304,13 +303,13 @@ def test_changed_code_is_another_retriever(tmp_path: Path, monkeypatch: pytest.M
     sys.modules.pop("changing")
     with pytest.raises(RankgaugeError, match="journal"):
         run_benchmark(plan, tmp_path / "out")
-    report = run_benchmark(plan, tmp_path / "out", restart=True)
+    report = run_benchmark(plan, tmp_path / "out", resume=False)
     assert report.names == ("mine",)
 
 
 def test_an_empty_answer_is_a_fault_only_if_the_query_is_judged(tmp_path: Path) -> None:
     queries = (SHIPPED / "queries.jsonl").read_text(encoding="utf-8")
-    systems = default_systems(modes=["lexical"])
+    systems = default_systems(retrievers=["lexical"])
     (tmp_path / "queries.jsonl").write_text(queries + '{"_id": "unjudged", "text": "zzzz"}\n', encoding="utf-8")
     plan = shipped_plan(latency=0, systems=systems, queries=str(tmp_path / "queries.jsonl"))
     report = run_benchmark(plan, tmp_path / "out")
@@ -326,7 +325,9 @@ def test_an_empty_answer_is_a_fault_only_if_the_query_is_judged(tmp_path: Path) 
 def test_only_queries_that_were_run_are_scored(tmp_path: Path) -> None:
     lines = (SHIPPED / "queries.jsonl").read_text(encoding="utf-8").splitlines()[:3]
     (tmp_path / "queries.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    plan = shipped_plan(latency=0, systems=default_systems(modes=["lexical"]), queries=str(tmp_path / "queries.jsonl"))
+    plan = shipped_plan(
+        latency=0, systems=default_systems(retrievers=["lexical"]), queries=str(tmp_path / "queries.jsonl")
+    )
     report = run_benchmark(plan, tmp_path / "out")
     assert report.scores[0].queries == ("q01", "q02", "q03")
     assert (report.scores[0]["nDCG@10"] or 0) > 0.5
@@ -337,7 +338,7 @@ def test_only_queries_that_were_run_are_scored(tmp_path: Path) -> None:
 def test_judgments_without_relevant_documents_are_reported(tmp_path: Path) -> None:
     judged = re.sub(r" \d+$", " 0", (SHIPPED / "qrels.trec").read_text(), flags=re.MULTILINE)
     (tmp_path / "qrels.trec").write_text(judged)
-    systems = default_systems(modes=["lexical", "vector"])
+    systems = default_systems(retrievers=["lexical", "vector"])
     run_benchmark(shipped_plan(latency=0, systems=systems, qrels=str(tmp_path / "qrels.trec")), tmp_path / "out")
     sentence = "No query has a relevant document, so nothing can be compared."
     assert loaded(tmp_path / "out", REPORT)["answer"] == [sentence]
@@ -349,7 +350,7 @@ def test_an_unpaired_surrogate_in_a_text_is_harmless(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text('{"_id": "q", "text": "word \\ud800"}\n{"_id": "r", "text": "two"}\n')
     (tmp_path / "r.trec").write_text("q 0 a 1\nr 0 b 1\n")
     corpus, queries, qrels = (str(tmp_path / name) for name in ("c.jsonl", "q.jsonl", "r.trec"))
-    systems = default_systems(modes=["lexical"])
+    systems = default_systems(retrievers=["lexical"])
     report = run_benchmark(BenchmarkPlan("half", corpus, queries, qrels, systems, latency=0), tmp_path / "out")
     assert report.scores[0]["RR@10"] == 1.0
 
@@ -554,7 +555,7 @@ class TestCommand:
     def test_options_make_a_benchmark_without_a_configuration(self, tmp_path: Path, command: Command) -> None:
         assert command("demo", "--copy", tmp_path / "w").code == 0
         done = command(
-            "benchmark", "run", "--corpus", tmp_path / "w", "--mode", "lexical", "--mode", "vector",
+            "benchmark", "run", "--corpus", tmp_path / "w", "--retriever", "lexical", "--retriever", "vector",
             "--embedder", "bow", "--html", tmp_path / "page.html",
             "--by", "difficulty", "--latency", 2, "-o", tmp_path / "out",
         )  # fmt: skip
@@ -571,7 +572,7 @@ class TestCommand:
         (tmp_path / "w/kpi.yaml").write_text("name: ours\nbands: {nDCG@10: {good: 0.1}}\n")
         (tmp_path / "w/rankgauge.yaml").write_text("collection: {corpus: .}\nretrievers: {lexical: {mode: lexical}}\n")
         words = ("--latency", 0, "-o", tmp_path / "out")
-        for source in (("--corpus", tmp_path / "w", "--mode", "lexical"), (tmp_path / "w/rankgauge.yaml",)):
+        for source in (("--corpus", tmp_path / "w", "--retriever", "lexical"), (tmp_path / "w/rankgauge.yaml",)):
             assert "band: of the best value, by ours" in command("benchmark", "run", *source, *words).out
             assert "ours" not in command("benchmark", "run", *source, *words, "--kpi", "none").out
 
@@ -587,7 +588,7 @@ class TestCommand:
         assert not (tmp_path / "out").exists()
 
     def test_caveats_are_in_the_terminal_and_in_markdown(self, tmp_path: Path, command: Command) -> None:
-        done = command("benchmark", "run", "--mode", "lexical", "--k", 1, "--latency", 0, "-o", tmp_path / "out")
+        done = command("benchmark", "run", "--retriever", "lexical", "--k", 1, "--latency", 0, "-o", tmp_path / "out")
         assert done.code == 0
         assert "Caveats   " in done.out
         assert "the run has at most 1 document per query" in done.out
@@ -608,9 +609,8 @@ class TestCommand:
         assert "hint: --corpus" in done.err
 
     def test_a_failed_system_is_named_and_sets_the_exit_code(self, tmp_path: Path, command: Command) -> None:
-        done = command(
-            "benchmark", "run", "--mode", "lexical", "--mode", "no_such:find", "--latency", 0, "-o", tmp_path / "out"
-        )
+        retrievers = ("--retriever", "lexical", "--retriever", "no_such:find")
+        done = command("benchmark", "run", *retrievers, "--latency", 0, "-o", tmp_path / "out")
         assert done.code == 2
         assert "warning: find: " in done.err
         assert "Failed    find: " in done.out
@@ -619,11 +619,13 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--queries", "q.jsonl"], "--queries and --qrels need a corpus"),
+            (["--queries", "q.jsonl"], "lexical retrieval needs a corpus"),
             (["--baseline", "nobody"], "no system is called 'nobody'"),
             (["missing.yaml"], "missing.yaml: cannot read: No such file"),
-            (["--mode", "lexica"], "unknown mode"),
-            (["--mode", "lexical", "--mode", "lexical"], "the same name"),
+            (["--retriever", "lexica"], "unknown retriever 'lexica'; did you mean lexical?"),
+            (["--retriever", "lexical", "--retriever", "lexical"], "retriever 'lexical' is named twice"),
+            (["--retriever", "a:find", "--retriever", "b:find"], "the same name: 'a:find' and 'b:find'"),
+            (["--retriever", "https://host/search"], "describe the server in a YAML file"),
             (["-m", "nosuch"], "unknown measure"),
             (["--by", "categry"], "did you mean category?"),
             (["-o", "."], "a benchmark replaces its output folder"),

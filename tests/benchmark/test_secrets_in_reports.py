@@ -86,7 +86,7 @@ def test_no_secret_of_an_error_reaches_the_result_of_a_live_retriever(
     cases = [{"query": "brake noise", "relevant_ids": ["kb-001"]}, {"query": "oil", "relevant_ids": ["kb-002"]}]
     (folder / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
     for form in ("table", "json"):
-        done = command("evaluate", "--retriever", "canary_search:find", "--cases", "cases.jsonl", "--format", form)
+        done = command("evaluate", "cases.jsonl", "canary_search:find", "--format", form)
         assert done.code == 1
         assert "401 refused" in done.out
         assert CANARY not in done.out + done.err

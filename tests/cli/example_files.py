@@ -25,6 +25,10 @@ benchmark: {latency: 2}
     "docs/brakes.md": "# Brakes\n\nA squealing brake needs cleaning.\n\n# Chain\n\nClean the chain with a brush.\n",
     "gold.jsonl": json.dumps({"query_id": "q1", "query": "chain", "gold": ["Clean the chain with a brush."]}) + "\n",
     "cases.jsonl": json.dumps({"query": "tyre size", "relevant_ids": ["kb-001"]}) + "\n",
+    **{
+        f"{day}.jsonl": json.dumps({"query": "tyre size", "retrieved": docs, "relevant": ["kb-001"]}) + "\n"
+        for day, docs in (("monday", ["kb-002", "kb-001"]), ("today", ["kb-001", "kb-002"]))
+    },
     "log.jsonl": json.dumps(
         {"query_id": "q01", "retrieved_ids": ["a", "b"], "reranked_ids": ["b", "a"], "relevant_ids": ["b"]}
     )
@@ -32,7 +36,7 @@ benchmark: {latency: 2}
 }
 SAVE = "rankgauge evaluate qrels.txt my.run --save --save-run"
 EXPORT = "rankgauge history export -o history"
-BENCHMARK = "rankgauge benchmark run --corpus my-collection --mode lexical --latency 0"
+BENCHMARK = "rankgauge benchmark run --corpus my-collection --retriever lexical --latency 0"
 TEXT_FILES = "--corpus corpus.jsonl --queries queries.jsonl"
 POOL = f"rankgauge pool old.run my.run --strategy uniform --budget 200 {TEXT_FILES} -o pool.jsonl"
 JUDGE = "rankgauge judge pool.jsonl -o judgments.jsonl --judge ./judge.py:judge"

@@ -1,4 +1,4 @@
-"""``runs fetch`` and ``benchmark run`` ask a retriever with the options of ``evaluate --retriever``."""
+"""``runs fetch`` and ``benchmark run`` ask a retriever with the options of ``evaluate``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from rankgauge.cli.commands.benchmark_run import command as benchmark_run
-from rankgauge.cli.commands.evaluate import command as evaluate
-from rankgauge.cli.commands.runs_fetch import command as runs_fetch
+from rankgauge.cli.commands.benchmark import benchmark_run_command
+from rankgauge.cli.commands.evaluate import evaluate_command
+from rankgauge.cli.commands.fetch import runs_fetch_command
 from tests.conftest import Outcome
 
 Command = Callable[..., Outcome]
@@ -56,19 +56,19 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "my_asked_app", raising=False)
-    monkeypatch.setattr("rankgauge.retrieval.asking.pauses.FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("rankgauge.retrieval.asking.failures.FIRST_PAUSE", 0.001)
     return tmp_path
 
 
 def live(command: Command, function: str, *options: str) -> dict[str, Any]:
-    words = ["--retriever", f"my_asked_app:{function}", "--cases", "cases.jsonl", "--format", "json", "-m", "RR"]
+    words = ["cases.jsonl", f"my_asked_app:{function}", "--format", "json", "-m", "RR"]
     done = command("evaluate", *words, *options)
-    return dict(json.loads(done.out))
+    return dict(json.loads(done.out)["runs"][0])
 
 
 def fetch(command: Command, function: str, *options: str) -> Outcome:
-    mode = ["--mode", f"my_asked_app:{function}", "--queries", "queries.jsonl", "-o", "run.trec"]
-    return command("runs", "fetch", *mode, *options)
+    words = ["--retriever", f"my_asked_app:{function}", "--queries", "queries.jsonl", "-o", "run.trec"]
+    return command("runs", "fetch", *words, *options)
 
 
 def benchmark(command: Command, *options: str) -> tuple[Outcome, dict[str, Any]]:
@@ -83,7 +83,7 @@ def test_the_three_commands_have_the_same_options_of_asking() -> None:
     names = ("id", "unit", "scores", "fetch", "concurrency", "timeout", "retries", "max_failures")
     options = [
         {option.name: (option.opts, option.default, option.type.name) for option in command.params}
-        for command in (evaluate, runs_fetch, benchmark_run)
+        for command in (evaluate_command, runs_fetch_command, benchmark_run_command)
     ]
     for name in names:
         assert options[0][name] == options[1][name] == options[2][name]
@@ -100,7 +100,7 @@ def test_ids_units_and_scores_are_read_alike(files: Path, command: Command) -> N
         assert fetch(command, "chunks", "--k", "3", *options).code == 0
         done = command("evaluate", "qrels", "run.trec", "-m", "RR", "--format", "json")
         assert json.loads(done.out)["runs"][0]["measures"]["RR"]["value"] == expected
-        _, runs = benchmark(command, "--mode", "my_asked_app:chunks", "--k", "3", *options)
+        _, runs = benchmark(command, "--retriever", "my_asked_app:chunks", "--k", "3", *options)
         if expected:
             assert runs["chunks"]["measures"]["RR"]["value"] == expected
     refused = fetch(command, "chunks")
@@ -119,14 +119,14 @@ def test_retries_succeed_in_every_command(files: Path, command: Command) -> None
     sys.modules.pop("my_asked_app")
     assert fetch(command, "shaky", "--retries", "2").code == 0
     sys.modules.pop("my_asked_app")
-    done, runs = benchmark(command, "--mode", "my_asked_app:shaky", "--retries", "2")
+    done, runs = benchmark(command, "--retriever", "my_asked_app:shaky", "--retries", "2")
     assert done.code is None or done.code == 0, done.err
     assert runs["shaky"]["measures"]["RR"]["value"] == 1
 
 
 def test_failures_are_refused_or_allowed_in_every_command(files: Path, command: Command) -> None:
     reason = "returned None, expected a list of documents"
-    assert live(command, "dead")["per_query"][1]["error"] == reason
+    assert live(command, "dead")["calls"]["errors"] == {"q1": reason}
     refused = fetch(command, "dead")
     assert refused.code == 1
     assert f"1 of the first 2 queries (of 4) failed, at most 0 may fail:\n  q1: {reason}\n" in refused.err
@@ -136,15 +136,15 @@ def test_failures_are_refused_or_allowed_in_every_command(files: Path, command: 
     assert "wrote 3 results of 4 queries, 1 failed to run.trec; 1 answer reused from the journal" in allowed.err
     assert "[queries-failed]" in allowed.err
     assert json.loads(Path("manifest.json").read_bytes())["failed"] == {"q1": reason}
-    both = ("--mode", "my_asked_app:good", "--mode", "my_asked_app:dead")
+    both = ("--retriever", "my_asked_app:good", "--retriever", "my_asked_app:dead")
     done, runs = benchmark(command, *both)
     assert (done.code, list(runs)) == (2, ["good"])
     assert f"q1: {reason}" in done.out
 
 
 def test_a_benchmark_stores_which_queries_failed(files: Path, command: Command) -> None:
-    modes = ("--mode", "my_asked_app:good", "--mode", "my_asked_app:dead")
-    done, runs = benchmark(command, *modes, "--max-failures", "1")
+    both = ("--retriever", "my_asked_app:good", "--retriever", "my_asked_app:dead")
+    done, runs = benchmark(command, *both, "--max-failures", "1")
     assert done.code == 0, done.err
     assert "1 query failed: not averaged: 'q1'" in done.out
     assert runs["dead"]["queries"] == {"averaged": 3, "missing": 0, "failed": 1, "without_relevant": 0}
@@ -186,4 +186,4 @@ def test_an_option_of_asking_applies_to_a_callable_only(files: Path, command: Co
         ("benchmark", "run", "--corpus", "corpus.jsonl", "--queries", "queries.jsonl", "--qrels", "qrels", "-o", "out"),
     ):
         done = command(*words, *option)
-        assert (done.code, f"{option[0]} applies to --mode module:callable" in done.err) == (64, True), done.err
+        assert (done.code, f"{option[0]} applies to a retriever of your own" in done.err) == (64, True), done.err

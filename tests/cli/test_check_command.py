@@ -12,7 +12,7 @@ import pytest
 
 from rankgauge import evaluate
 from rankgauge.history import GitState, History
-from rankgauge.history.times import parse_time
+from rankgauge.history.entries import parse_time
 from tests.conftest import Outcome
 from tests.retrieval.engines.loopback import Reply, Request, serving
 

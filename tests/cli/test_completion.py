@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from scripts.completion_data import completion_data, measure_names
 
-from rankgauge.cli.completing import candidates
-from rankgauge.measures.parse import parse_measures
+from rankgauge.cli.commands.completion import candidates
+from rankgauge.measures.names import parse_measures
 from tests.needs import require
 
 Command = Callable[..., Any]
@@ -70,9 +70,11 @@ def test_every_measure_that_is_offered_can_be_parsed() -> None:
         ("rankgauge evaluate --config ", [":files"]),
         ("rankgauge benchmark run -o ", [":folders"]),
         ("rankgauge convert a b --to tr", ["trec"]),
-        ("rankgauge runs fetch --config rankgauge.yaml --retriever ", ["lexical", "mine"]),
-        ("rankgauge runs fetch --mode v", ["vector"]),
-        ("rankgauge runs fetch --mode ./s", [":files"]),
+        ("rankgauge runs fetch --config rankgauge.yaml --retriever ", ["lexical", "mine", "vector", "hybrid"]),
+        ("rankgauge benchmark run rankgauge.yaml --retriever m", ["mine"]),
+        ("rankgauge benchmark run other.yaml --retriever m", [":files"]),
+        ("rankgauge runs fetch --retriever v", ["vector"]),
+        ("rankgauge runs fetch --retriever ./s", [":files"]),
         ("rankgauge compare q a b --queries queries.jsonl --by ", ["category", "difficulty"]),
         ("rankgauge completion ", ["bash", "zsh", "fish"]),
         ("rankgauge evaluate --seed ", [":files"]),  # evaluate has no --seed, so this is a file
@@ -144,7 +146,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
         ("rankgauge evaluate --format=cs", ["csv"]),
         ("rankgauge evaluate q", ["qrels.txt", "queries.jsonl"]),
         ("rankgauge benchmark run --out=my", ["my documents"]),
-        ("rankgauge runs fetch --config rankgauge.yaml --retriever ", ["lexical", "mine"]),
+        ("rankgauge runs fetch --config rankgauge.yaml --retriever ", ["hybrid", "lexical", "mine", "vector"]),
     ],
 )
 def test_bash_completes(line: str, expected: list[str], environment: dict[str, str]) -> None:

@@ -16,7 +16,7 @@ from rankgauge.cli.main import run
         (["--engine", "spark", "--audit"], "--engine spark cannot be combined with --audit"),
         (["--engine", "spark", "--html", "page.html"], "--engine spark cannot be combined with --html"),
         (["--engine", "spark", "--save"], "--engine spark cannot be combined with --save"),
-        (["--engine", "spark", "--gold", "gold"], "--engine spark cannot be combined with --gold"),
+        (["--engine", "spark", "--labels", "gold"], "--engine spark cannot be combined with --labels"),
         (
             ["--engine", "spark", "--on-duplicate", "first"],
             "--engine spark cannot be combined with --on-duplicate first",

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge.cli.options import terminal
+from rankgauge.cli import printing
 
 Command = Callable[..., Any]
 QRELS = "1 0 a 1\n1 0 b 0\n2 0 c 2\n3 0 d 1\n"
@@ -127,7 +127,7 @@ def test_charts_are_below_the_table(command: Command, files: list[Path], monkeyp
     scored = command("evaluate", *files, *MEASURES, "--plot").out
     assert scored.startswith(command("evaluate", *files, *MEASURES).out)
     assert "●" in scored
-    monkeypatch.setattr("rankgauge.cli.options.terminal.ascii_only", lambda: True)
+    monkeypatch.setattr("rankgauge.cli.printing.ascii_only", lambda: True)
     assert "●" not in command("evaluate", *files, *MEASURES, "--plot").out
 
 
@@ -136,7 +136,7 @@ def test_charts_are_ascii_if_the_terminal_is_not_utf_8(
     encoding: str, plain: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
-    assert terminal.ascii_only() is plain
+    assert printing.ascii_only() is plain
 
 
 @pytest.mark.parametrize(

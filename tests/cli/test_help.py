@@ -11,8 +11,7 @@ from typing import Any
 import click
 import pytest
 
-from rankgauge.cli.documented import MAX_IN_ONE_SECTION, DocumentedCommand, is_common
-from rankgauge.cli.group import TASKS, LazyGroup, cli
+from rankgauge.cli.command_tree import MAX_IN_ONE_SECTION, TASKS, DocumentedCommand, LazyGroup, cli, is_common
 from rankgauge.core.settings import Section
 from tests.cli.example_files import BEFORE, NOT_RUN, write_example_files
 

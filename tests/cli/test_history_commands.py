@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -91,14 +93,14 @@ def test_a_live_evaluation_saves_its_latency(command: Command, folder: Path, mon
     ]
     (folder / "cases.jsonl").write_text(json.dumps(rows[0]) + "\n")
     (folder / "broken.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    live = ("evaluate", "--retriever", "my_history_app:retrieve", "--save", "--save-run", "--cases")
-    assert command(*live, "cases.jsonl").code == 0
+    live = ("evaluate", "--save", "--save-run")
+    assert command(*live, "cases.jsonl", "my_history_app:retrieve").code == 0
     (entry,) = entries()
     assert entry.cost is not None
     assert entry.cost.calls == 1
     assert entry.cost.p50 == entry.cost.max > 0
     assert entry.has_run
-    failed = command(*live, "broken.jsonl")
+    failed = command(*live, "broken.jsonl", "my_history_app:retrieve")
     assert failed.code == 1
     assert "not saved: too many queries failed" in failed.err
     assert len(entries()) == 1
@@ -106,7 +108,7 @@ def test_a_live_evaluation_saves_its_latency(command: Command, folder: Path, mon
 
 @pytest.mark.slow
 def test_a_benchmark_saves_each_system_with_its_cost(command: Command) -> None:
-    command("benchmark", "run", "--mode", "lexical", "--latency", "3", "--save", "--save-run", "-o", "out")
+    command("benchmark", "run", "--retriever", "lexical", "--latency", "3", "--save", "--save-run", "-o", "out")
     (entry,) = entries()
     assert (entry.system, entry.facts["command"], entry.has_run) == ("lexical", "benchmark run", True)
     assert entry.cost is not None
@@ -216,36 +218,41 @@ def test_without_a_history_every_command_says_so(command: Command) -> None:
 
 def test_a_page_of_the_history_is_written(command: Command, folder: Path) -> None:
     command("evaluate", "labels.json", "one.json", "two.json", "--save", "--date", "2026-11-02")
-    done = command("report", "html", "--history", "-o", "page.html")
+    done = command("report", "html", "-o", "page.html")
     assert (done.code, done.err) == (0, "wrote page.html\n")
     assert "Results over time" in (folder / "page.html").read_text()
-    named = command("report", "html", "--history", ".rankgauge/history.db", "--system", "one.json", "-o", "one.html")
+    named = command("report", "html", ".rankgauge/history.db", "--system", "one.json", "-o", "one.html")
     assert named.code == 0
     assert "two.json" not in (folder / "one.html").read_text()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
+    ("arguments", "code", "expected"),
     [
-        ((), "expected either the folder of a benchmark or --history"),
-        (("results", "--history", "other.db"), "expected either the folder of a benchmark or --history"),
-        (("results", "--branch", "main"), "only the page of a history"),
-        (("--history", "other.db"), "no history at other.db"),
+        ((), 2, "no history at .rankgauge/history.db"),
+        (("results", "--branch", "main"), 64, "only the page of a history"),
+        (("other.db",), 2, "other.db"),
+        (("labels.json",), 2, "labels.json"),
+        (("foreign.db",), 2, "foreign.db"),
     ],
 )
 def test_a_page_of_the_history_needs_a_history(
-    command: Command, folder: Path, arguments: tuple[str, ...], expected: str
+    command: Command, folder: Path, arguments: tuple[str, ...], code: int, expected: str
 ) -> None:
+    with closing(sqlite3.connect("foreign.db")) as foreign:
+        foreign.execute("CREATE TABLE notes (text)")
+    before = (folder / "foreign.db").read_bytes()
     done = command("report", "html", *arguments)
-    assert done.code == (2 if arguments[:1] == ("--history",) else 64)
+    assert done.code == code
     assert expected in done.err
     assert not (folder / "report.html").exists()
     assert not (folder / "other.db").exists()
+    assert (folder / "foreign.db").read_bytes() == before
 
 
 def test_the_page_never_replaces_the_history(command: Command, folder: Path) -> None:
     command("evaluate", "labels.json", "one.json", "--save", "--history", "own.db")
-    done = command("report", "html", "--history", "own.db", "-o", "own.db")
+    done = command("report", "html", "own.db", "-o", "own.db")
     assert done.code == 2
     with History.open("own.db", create=False) as history:
         assert history.count() == 1

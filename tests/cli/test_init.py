@@ -15,9 +15,8 @@ import pytest
 import yaml
 
 from rankgauge.benchmark.plan import SHIPPED
-from rankgauge.cli.starting.folder import content_of
-from rankgauge.cli.starting.install import default_install
-from rankgauge.config.reading import load_config
+from rankgauge.cli.starter_files import content_of, default_install
+from rankgauge.config.config_file import load_config
 from tests.warm_process import WarmProcess
 
 Command = Callable[..., Any]

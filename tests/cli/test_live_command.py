@@ -6,13 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 import rankgauge as rg
-from rankgauge.cli.options.live import LiveOptions, live_options
-from rankgauge.rag import RetrieverCalls
-from rankgauge.rag.scoring import DEFAULT_K
 from rankgauge.render.html import as_html
 from tests.conftest import Outcome
 from tests.render.html.unpacking import data_of
@@ -73,31 +69,42 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def live(command: Command, *options: str, cases: str = "cases.jsonl", retriever: str = "my_live_app:index") -> Outcome:
-    return command("evaluate", "--retriever", retriever, "--cases", cases, *options)
+    return command("evaluate", cases, retriever, *options)
 
 
 def test_too_many_failures_exit_with_1(folder: Path, command: Command) -> None:
     done = live(command, "--k", "2", cases="broken.jsonl")
     assert done.code == 1
-    assert "RR 0.50   nDCG@2 0.63   2 queries, 1 failed (q4: OSError: gone)" in done.out
+    assert "1 failed (q4: OSError: gone)" in done.out
+    assert "averaged over 1 of 2 queries" in done.out
     assert live(command, "--k", "2", "--max-failures", "1", cases="broken.jsonl").code == 0
 
 
-def test_json_holds_every_query_and_the_evaluation(folder: Path, command: Command) -> None:
-    done = live(command, "--k", "2", "-m", "RR@1", "--format", "json", "--by", "kind", "--ci")
+def test_json_has_the_schema_of_scores_with_latency_and_failures(folder: Path, command: Command) -> None:
+    done = live(command, "--k", "2", "-m", "RR@1", "--format", "json", "--by", "kind", "--ci", "-q")
     data = json.loads(done.out)
-    assert data["measures"]["RR@1"]["value"] == pytest.approx(1 / 3)
-    assert [row["status"] for row in data["per_query"]] == ["answered"] * 3
-    assert data["per_query"][0]["scores"] == [0.25, 0.125]
-    assert data["load"] == "closed loop, 1 call at once"
-    assert {group["label"] for group in data["evaluation"]["runs"][0]["by"]} == {"x", "y"}
+    assert data["schema"] == "rankgauge.scores/1"
+    (run,) = data["runs"]
+    assert {name: row["value"] for name, row in run["measures"].items()} == {"RR@1": pytest.approx(1 / 3)}
+    assert list(run["per_query"]) == ["q1", "q2", "q3"]
+    assert (run["calls"]["requested_k"], run["calls"]["errors"]) == (2, {})
+    assert 0 < run["calls"]["latency_ms"]["p50"] <= run["calls"]["latency_ms"]["max"]
+    assert {group["label"] for group in run["by"]} == {"x", "y"}
+
+
+def test_k_is_the_deepest_cutoff_or_100(folder: Path, command: Command) -> None:
+    for measures, k in ((["RR@1", "nDCG@7"], 7), (["RR@1", "AP"], 100), ([], 10)):
+        words = [word for name in measures for word in ("-m", name)]
+        run = json.loads(live(command, *words, "--format", "json").out)["runs"][0]
+        assert run["calls"]["requested_k"] == k
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("my_live_app", "retriever must be module:callable, found 'my_live_app'"),
-        ("my_live_app:", "retriever must be module:callable"),
+        ("my_live_app", "hint: results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live"),
+        ("my_live_app:", "hint: results are a run, a log"),
+        ("https://search.example.org", "hint: describe the server in a YAML file, and name that file"),
         ("no_such_app:index", "cannot import no_such_app: No module named 'no_such_app'"),
         ("my_live_app:nothing", "my_live_app has no nothing"),
         ("nowhere.yaml", "nowhere.yaml: cannot read"),
@@ -114,17 +121,15 @@ def test_an_object_that_cannot_be_loaded_is_a_usage_error(
 def test_the_options_reach_the_retriever(folder: Path, command: Command) -> None:
     options = "--k 1 --id id --concurrency 2 --timeout 5 --retries 1 --max-failures 1 --format json".split()
     data = json.loads(live(command, *options, cases="broken.jsonl").out)
-    assert [(row["k"], row["attempts"]) for row in data["per_query"]] == [(1, 1), (1, 2)]
+    assert data["runs"][0]["calls"]["requested_k"] == 1
+    assert sys.modules["my_live_app"].asked.count("broken") == 2
 
 
 def test_the_options_of_a_file_are_defaults(folder: Path, command: Command) -> None:
-    (folder / "mine.yaml").write_text("call: my_live_app:make\nparams: {best: a}\nconcurrency: 3\nretries: 1\n")
-    data = json.loads(live(command, "--format", "json", retriever="mine.yaml").out)
-    assert data["load"] == "closed loop, 3 calls at once"
-    assert [row["retrieved"] for row in data["per_query"]] == [["a"]] * 3
-    data = json.loads(live(command, "--format", "json", "--rate", "500", retriever="mine.yaml").out)
-    assert data["load"] == "open loop, 500 queries per second"
-    assert data["response_ms"]["p50"] >= data["latency_ms"]["p50"]
+    (folder / "mine.yaml").write_text("call: my_live_app:make\nparams: {best: a}\nunit: document\n")
+    refused = live(command, retriever="mine.yaml")
+    done = live(command, "--unit", "chunk", "-m", "Success@1", "--format", "trec", retriever="mine.yaml")
+    assert (refused.code, done.code, done.out.split()[2]) == (0, 0, "0.3333"), refused.err + done.err
 
 
 def test_the_written_run_has_the_same_scores_as_the_live_result(folder: Path, command: Command) -> None:
@@ -149,7 +154,7 @@ def test_an_interrupted_evaluation_resumes(folder: Path, command: Command) -> No
 
 def test_an_interrupted_evaluation_on_gold_resumes_with_the_same_numbers(folder: Path, command: Command) -> None:
     (folder / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in GOLD))
-    words = ["evaluate", "--retriever", "my_live_app:with_texts", "--gold", "gold.jsonl", "-m", "ERR_IA@5", "-q"]
+    words = ["evaluate", "gold.jsonl", "my_live_app:with_texts", "-m", "ERR_IA@5", "-q", "--format", "csv"]
     assert command(*words, "-o", "run.trec").code == 130
     journal = (folder / "run.trec.journal").read_text()
     assert journal.count("choose Security") == 1  # each text once
@@ -160,23 +165,19 @@ def test_an_interrupted_evaluation_on_gold_resumes_with_the_same_numbers(folder:
 
 
 @pytest.mark.parametrize(
-    ("key", "values", "is_refused"),
+    ("key", "values", "is_by_text"),
     [
         ("gold", ["Open Settings and choose Security."], True),
-        ("expected", ["two words"], True),
         ("relevant_ids", ["Open Settings and choose Security."], False),
         ("gold", ["b"], False),
     ],
 )
-def test_cases_with_quotes_are_not_scored_as_ids(
-    folder: Path, command: Command, key: str, values: list[str], is_refused: bool
+def test_labels_by_text_are_recognized_by_their_records(
+    folder: Path, command: Command, key: str, values: list[str], is_by_text: bool
 ) -> None:
-    (folder / "quotes.jsonl").write_text(json.dumps({"query_id": "q1", "query": "fine", key: values}) + "\n")
-    done = live(command, cases="quotes.jsonl")
-    assert (done.code == 2) == is_refused, done.err
-    if is_refused:
-        assert "error: quotes.jsonl: expected the ids of relevant documents for query 'q1', found text" in done.err
-        assert "--gold in place of --cases" in done.err
+    (folder / "labels.jsonl").write_text(json.dumps({"query_id": "q1", "query": "fine", key: values}) + "\n")
+    done = live(command, cases="labels.jsonl", retriever="my_live_app:with_texts")
+    assert (done.code, "a passage is found at coverage" in done.out) == (0, is_by_text), done.err
 
 
 def test_ids_with_white_space_are_ids_if_they_are_retrieved() -> None:
@@ -204,15 +205,14 @@ def test_ids_that_a_run_cannot_hold_are_refused_before_anything_is_asked(folder:
     (folder / "texts.jsonl").write_text('{"query": "two words", "relevant_ids": ["a"]}\n')
     done = live(command, "-o", "run.trec", cases="texts.jsonl")
     assert (done.code, "my_live_app" in sys.modules) == (2, False)
-    assert 'hint: give each case an "id" without white space' in done.err
+    assert 'hint: give each query an "id" without white space' in done.err
 
 
 def test_a_live_result_is_shown_like_any_run(folder: Path, command: Command) -> None:
     done = live(command, "-m", "RR", "--ci", "--by", "kind", "-q", "--audit", "--plot", "--html", "page.html")
     assert done.code == 0
     for part in (
-        "latency   p50",
-        "per attempt; closed loop, 1 call at once",
+        "index: latency p50",
         "95% CI",
         "by kind",
         "q3",
@@ -244,16 +244,15 @@ def test_a_gate_fails_if_the_retriever_failed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--retriever", "my_live_app:index"], "--retriever needs either --cases or --gold"),
-        (["--cases", "x"], "--cases is for a --retriever"),
-        (["--retriever", "a:b", "--cases", "x", "--gold", "x"], "--retriever needs either --cases or --gold"),
-        (["qrels", "run", "--coverage", "1"], "--coverage applies to labels by text"),
-        (["qrels", "--retriever", "my_live_app:index", "--cases", "x"], "cannot be combined with files"),
+        (["my_live_app:index"], "my_live_app:index: a single file must be a log"),
+        (["cases.jsonl"], "a single file must be a log with retrieved and relevant ids"),
+        (["qrels", "my_live_app:index"], "qrels: cannot read"),
+        (["cases.jsonl", "broken.jsonl", "--coverage", "1"], "--coverage applies to labels by text"),
         (["qrels", "run", "--rate", "3"], "--rate applies to a live retriever"),
         (["qrels", "run", "-o", "x"], "--out applies to a live retriever"),
-        (["--retriever", "a:b", "--cases", "x", "--rel", "2"], "--rel applies to runs in files"),
-        (["--retriever", "a:b", "--cases", "x", "--queries", "x"], "--queries applies to runs in files"),
-        (["--retriever", "a:b", "--cases", "x", "-o", "x"], "would overwrite the input x"),
+        (["cases.jsonl", "my_live_app:index", "-o", "cases.jsonl"], "would overwrite the input cases.jsonl"),
+        (["cases.jsonl", "my_live_app:index", "my_live_app:make", "-o", "x"], "-o writes the run of one live"),
+        (["cases.jsonl", "history:main"], "'history:main' names no results"),
     ],
 )
 def test_wrong_combinations_are_usage_errors(
@@ -264,11 +263,38 @@ def test_wrong_combinations_are_usage_errors(
     assert message in done.err
 
 
-def test_the_default_k_is_that_of_the_library() -> None:
-    @click.command()
-    @live_options
-    def small(live: LiveOptions | None) -> None:
-        """A command."""
+def test_the_name_of_the_output_decides_whether_texts_are_kept(folder: Path, command: Command) -> None:
+    texts = {"a": "Open Settings and choose Security.", "b": "Invoices"}
+    Path("app.py").write_text(f"def search(query):\n    return [{{'id': n, 'text': t}} for n, t in {texts}.items()]\n")
+    done = live(command, "-o", "run.trec", retriever="./app.py:search")
+    assert "warning: run.trec: a TREC run holds ids and scores, not the texts of 2 documents" in done.err
+    done = live(command, "-o", "results.jsonl", retriever="./app.py:search")
+    assert (done.code, "TREC run" in done.err) == (0, False)
+    rows = [json.loads(line) for line in Path("results.jsonl").read_text().splitlines()]
+    assert [row["query"] for row in rows] == ["fine", "second", "third"]
+    assert rows[0]["retrieved"][0]["text"] == "Open Settings and choose Security."
+    assert (rows[0]["relevant"], rows[0]["kind"]) == (["b"], "x")
+    again = json.loads(command("evaluate", "results.jsonl", "-m", "RR", "--format", "json").out)
+    first = json.loads(command("evaluate", "cases.jsonl", "run.trec", "-m", "RR", "--format", "json").out)
+    assert again["runs"][0]["measures"]["RR"]["value"] == first["runs"][0]["measures"]["RR"]["value"]
 
-    defaults = {option.name: option.default for option in small.params}
-    assert defaults["k"] == DEFAULT_K == LiveOptions("a:b", "c", RetrieverCalls()).k
+
+def test_answers_recorded_on_labels_by_text_can_be_scored_again_without_asking(folder: Path, command: Command) -> None:
+    (folder / "gold.jsonl").write_text("".join(json.dumps(row) + "\n" for row in GOLD[:2]))
+    words = ["-m", "StRecall@1", "-q", "--format", "json"]
+    done = command("evaluate", "gold.jsonl", "my_live_app:with_texts", *words, "-o", "results.jsonl")
+    assert done.code == 0, done.err
+    asked = list(sys.modules["my_live_app"].asked)
+    again = command("evaluate", "gold.jsonl", "results.jsonl", *words)
+    assert (again.code, sys.modules["my_live_app"].asked) == (0, asked), again.err
+    live_values, stored_values = (json.loads(one.out)["runs"][0]["measures"] for one in (done, again))
+    assert live_values == stored_values
+    assert stored_values["StRecall@1"]["value"] == 0.5
+
+
+def test_ids_that_differ_between_two_requests_are_named_as_the_cause(folder: Path, command: Command) -> None:
+    Path("app.py").write_text("made = []\n\ndef search(query):\n    made.append(query)\n    return [f'n{len(made)}']\n")
+    done = command("evaluate", "cases.jsonl", "./app.py:search", "-m", "RR")
+    assert done.code == 0
+    assert "the same query, asked twice, had results with other ids" in done.err
+    assert "--id metadata.source" in done.err

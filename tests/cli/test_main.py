@@ -1,33 +1,36 @@
+"""A command that only reads files has one thread, and nothing else changes the process it runs in."""
+
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 import pytest
 
-from rankgauge.cli.group import cli
+from rankgauge.cli import main
+from rankgauge.cli.command_tree import cli
 
 Command = Callable[..., Any]
 
 
 @pytest.mark.parametrize("name", cli.lazy)
 def test_the_one_line_helps_are_those_of_the_commands(name: str) -> None:
-    command = import_module(f"rankgauge.cli.commands.{name}").command
+    command = cli.get_command(click.Context(cli), name)
     assert isinstance(command, click.Command)
     assert command.name == name
-    assert (command.help or "").splitlines()[0] == cli.lazy[name]
+    assert (command.help or "").splitlines()[0] == cli.one_line_helps()[name]
 
 
 def test_help_lists_every_command(command: Command) -> None:
     outcome = command("--help")
     assert outcome.code == 0
     said = " ".join(outcome.out.split())
-    assert all(text in said for text in cli.lazy.values())
+    assert all(text in said for text in cli.one_line_helps().values())
 
 
 def test_a_misspelt_command_gets_a_suggestion(command: Command) -> None:
@@ -39,7 +42,7 @@ def test_a_misspelt_command_gets_a_suggestion(command: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "named", "usage"),
     [
-        (("gate", "q", "a", "b"), "(b)", ["usage: rankgauge gate [OPTIONS] QRELS [RUN]"]),
+        (("gate", "q", "a", "b"), "(b)", ["usage: rankgauge gate [OPTIONS] LABELS [RESULTS]"]),
         (("convert", "q", "-o", "x"), "-o", ["usage: rankgauge convert [OPTIONS] IN OUT"]),
         (("completion",), "bash, zsh, fish", ["usage: rankgauge completion [OPTIONS] [bash|zsh|fish]"]),
         (("evaluate", "q", "r", "-l", "two"), "expected a number of at least 0, found 'two'", []),
@@ -130,3 +133,67 @@ def test_an_extension_of_another_version_is_not_used(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(compiled, "_scanner", stale, raising=False)
     monkeypatch.delenv(compiled.VARIABLE, raising=False)
     assert compiled._load() == (None, "the compiled one is of another version: install rankgauge again")
+
+
+@pytest.fixture(autouse=True)
+def _collection() -> Iterator[None]:
+    threshold = gc.get_threshold()
+    yield
+    gc.set_threshold(*threshold)
+
+
+@pytest.fixture(autouse=True)
+def _unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in main.THREAD_VARIABLES:
+        monkeypatch.setenv(name, "")  # so that it is restored whatever a test does
+        monkeypatch.delenv(name)
+
+
+def values() -> list[str | None]:
+    return [os.environ.get(name) for name in main.THREAD_VARIABLES]
+
+
+@pytest.mark.parametrize(
+    "words", ["evaluate q r", "trec_eval -q q r", "runs validate r", "qrels validate q", "convert a b"]
+)
+def test_commands_that_read_files_have_one_thread(words: str) -> None:
+    main.start_fast(words.split())
+    assert values() == ["1", "1"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "--help",
+        "benchmark run",
+        "runs fetch x",
+        "compare q a b",
+        "gate q a b",
+        "demo",
+        "evaluate c m:f",
+        "evaluate c search.yaml",
+    ],
+)
+def test_retrievers_and_resampling_keep_their_threads(words: str) -> None:
+    main.start_fast(words.split())
+    assert values() == [None, None]
+
+
+def test_the_choice_of_the_user_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "4")
+    main.start_fast(["evaluate", "q", "r"])
+    assert values() == ["4", "1"]
+
+
+def test_a_command_rarely_searches_for_cycles() -> None:
+    main.start_fast(["evaluate", "q", "r"])
+    assert gc.isenabled()
+    assert gc.get_threshold()[0] == main.COLLECTION_THRESHOLD
+
+
+def test_the_library_leaves_threads_alone() -> None:
+    use = "import os, rankgauge; rankgauge.evaluate({'1': {'a': 1}}, {'1': {'a': 1.0}}, ['RR'])"
+    code = f"{use}; print([os.environ.get(name) for name in {main.THREAD_VARIABLES!r}])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[None, None]\n"

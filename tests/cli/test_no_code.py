@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 
 import rankgauge.cli.commands
-from rankgauge.retrieval.loading import load_object
+from rankgauge.retrieval.named_code import load_object
 
 Command = Callable[..., Any]
 MODULE = """
@@ -47,18 +46,18 @@ retrievers:
 FETCH = ("runs", "fetch", "--corpus", "corpus.jsonl", "--queries", "queries.jsonl", "-o", "run.trec")
 CALLS = {
     "a configured benchmark": ("benchmark", "run", "rankgauge.yaml", "-o", "out"),
-    "a benchmark": ("benchmark", "run", "--corpus", ".", "--mode", "named_code:find", "-o", "out"),
+    "a benchmark": ("benchmark", "run", "--corpus", ".", "--retriever", "named_code:find", "-o", "out"),
     "a configured fetch": ("runs", "fetch", "--config", "rankgauge.yaml", "-o", "run.trec"),
-    "an embedder": (*FETCH, "--mode", "vector", "--embedder", "named_code:embed"),
+    "an embedder": (*FETCH, "--retriever", "vector", "--embedder", "named_code:embed"),
     "a reranker": (*FETCH, "--rerank", "named_code:rerank"),
     "a gate": (*FETCH, "--set", "retriever.gate=named_code:rule"),
     "a router": (*FETCH, "--set", "retriever.experts={e: corpus.jsonl}", "--set", "retriever.router=named_code:route"),
-    "a file": ("runs", "fetch", "--mode", "./named_code.py:find", "--queries", "queries.jsonl", "-o", "run.trec"),
-    "a retriever file": ("evaluate", "--retriever", "retriever.yaml", "--cases", "cases.jsonl"),
+    "a file": ("runs", "fetch", "--retriever", "./named_code.py:find", "--queries", "queries.jsonl", "-o", "run.trec"),
+    "a retriever file": ("evaluate", "cases.jsonl", "retriever.yaml"),
     "a difference": ("diff", "old.trec", "named_code:find", "--queries", "queries.jsonl"),
     "a pool": ("pool", "named_code:find", "--queries", "queries.jsonl", "-o", "pool.jsonl"),
     "a judge": ("judge", "given.jsonl", "-o", "judgments.jsonl", "--judge", "named_code:grade"),
-    "a live retriever": ("evaluate", "--retriever", "named_code:find", "--cases", "cases.jsonl"),
+    "a live retriever": ("evaluate", "cases.jsonl", "named_code:find"),
 }
 
 
@@ -110,13 +109,22 @@ def test_python_code_that_names_code_may_load_it(folder: Path, capsys: pytest.Ca
     assert capsys.readouterr().err == ""
 
 
-LOADERS = re.compile(r"rankgauge\.(retrieval\.(named|loading|fetch\.modes|engines\.postgres_index)|rag\.live) import")
+LOADERS = (
+    "rankgauge.rag.live",
+    "rankgauge.retrieval.engines.postgres_index",
+    "rankgauge.retrieval.open_retriever",
+    "rankgauge.retrieval.named_code",
+    "rankgauge.retrieval.open_retriever",
+)
 
 
 def test_every_command_that_can_load_code_has_the_option() -> None:
     folder = Path(rankgauge.cli.commands.__file__).parent
-    loading = {path.stem for path in folder.glob("*.py") if LOADERS.search(path.read_text(encoding="utf-8"))}
-    assert loading == {"benchmark_run", "runs_fetch", "index", "live"}  # live is that of evaluate
-    for name in (loading - {"live"}) | {"evaluate"}:
-        command = import_module(f"rankgauge.cli.commands.{name}").command
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
+    loading = {name for name, source in sources.items() if any(f"from {loader} import" in source for loader in LOADERS)}
+    names = {"benchmark": "benchmark_run", "fetch": "runs_fetch", "index": "index"}
+    assert loading == {*names}
+    names |= {name: name for name in ("evaluate", "compare", "gate", "diff", "pool", "agreement")} | {"fusion": "fuse"}
+    for module, name in names.items():
+        command = getattr(import_module(f"rankgauge.cli.commands.{module}"), f"{name}_command")
         assert "no_code" in {parameter.name for parameter in command.params}, name

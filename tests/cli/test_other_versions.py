@@ -16,18 +16,7 @@ from tests.conftest import Outcome
 Command = Callable[..., Outcome]
 LABELS = {f"q{n}": {f"d{n}": 1} for n in range(5)}
 RUN = {query: {"x": 2.0, **docs} for query, docs in LABELS.items()}
-FETCH = (
-    "runs",
-    "fetch",
-    "--mode",
-    "lexical",
-    "--corpus",
-    "corpus.jsonl",
-    "--queries",
-    "queries.jsonl",
-    "-o",
-    "run.trec",
-)
+FETCH = "runs fetch --retriever lexical --corpus corpus.jsonl --queries queries.jsonl -o run.trec".split()
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +91,7 @@ def test_a_baseline(command: Command, folder: Path, version: int) -> None:
     replace_text(path, "rankgauge.baseline/2", f"rankgauge.baseline/{version}")
     sentence = (
         f"baseline.json: rankgauge.baseline of version {version}, but this rankgauge reads version 2: "
-        "store a baseline with `rankgauge gate QRELS RUN --write-baseline FILE`"
+        "store a baseline with `rankgauge gate LABELS RESULTS --write-baseline FILE`"
     )
     for words in (
         ("gate", "labels.json", "run.json", "--baseline", "baseline.json"),
@@ -112,12 +101,12 @@ def test_a_baseline(command: Command, folder: Path, version: int) -> None:
         check_refused(command(*words), path, sentence, path.read_bytes())
 
 
-@pytest.mark.parametrize("version", [1, 3])
+@pytest.mark.parametrize("version", [2, 4])
 def test_a_journal(command: Command, folder: Path, version: int) -> None:
     path = folder / "run.trec.journal"
     path.write_text(f'{{"journal":"rankgauge.journal/{version}","k":10}}\n')
     sentence = (
-        f"run.trec.journal: a journal of version {version}, but this rankgauge reads version 2: "
+        f"run.trec.journal: a journal of version {version}, but this rankgauge reads version 3: "
         "finish the fetch with the rankgauge that wrote it, or delete this file to start over"
     )
     check_refused(command(*FETCH), path, sentence, path.read_bytes())
@@ -125,7 +114,7 @@ def test_a_journal(command: Command, folder: Path, version: int) -> None:
 
 
 def test_a_manifest(command: Command, folder: Path) -> None:
-    command("benchmark", "run", "--corpus", ".", "--mode", "lexical", "--latency", "0", "-o", "out")
+    command("benchmark", "run", "--corpus", ".", "--retriever", "lexical", "--latency", "0", "-o", "out")
     path = folder / "out" / "ExperimentManifest.json"
     replace_text(path, "rankgauge.manifest/1", "rankgauge.manifest/2")
     sentence = (

@@ -94,8 +94,8 @@ def test_queries_of_a_fetched_run(command: Command) -> None:
 def test_queries_of_a_benchmark(command: Command) -> None:
     pytest.importorskip("bm25s")
     done = command(
-        "benchmark", "run", "--corpus", "corpus.jsonl", "--queries", "topics", "--qrels", "qrels", "--mode", "lexical",
-        "--latency", 0, "-m", "RR@10", "--by", "dom", "-o", "out",
+        "benchmark", "run", "--corpus", "corpus.jsonl", "--queries", "topics", "--qrels", "qrels",
+        "--retriever", "lexical", "--latency", 0, "-m", "RR@10", "--by", "dom", "-o", "out",
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "1.0000" in done.out

@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) ->
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("RANKGAUGE_HISTORY", raising=False)
-    monkeypatch.setattr("rankgauge.history.saving.git_state", lambda: _main())
+    monkeypatch.setattr("rankgauge.history.store.git_state", lambda: _main())
     (tmp_path / "labels.json").write_text(json.dumps(LABELS))
     for day in range(1, 11):
         (tmp_path / "run.json").write_text(json.dumps(ranking(day, 0.0 if day < 7 else 0.7)))

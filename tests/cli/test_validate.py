@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from rankgauge.cli.commands.qrels import QRELS_COMMANDS
-from rankgauge.cli.commands.runs import RUNS_COMMANDS
+from rankgauge.cli.command_tree import LazyGroup, cli
 from tests.validation.generated import insert, put, qrels_lines, run_lines, text, then
 
 Command = Callable[..., Any]
@@ -199,12 +198,14 @@ def test_wrong_calls_exit_64(command: Command, files: tuple[str, str], arguments
 
 
 def test_groups_list_their_commands_and_suggest(command: Command) -> None:
-    for group, table in (("runs", RUNS_COMMANDS), ("qrels", QRELS_COMMANDS)):
-        listed = command(group, "--help").out
-        for name, line in table.items():
+    for group in ("runs", "qrels"):
+        listed, lazy = command(group, "--help").out, cli.lazy[group]
+        assert isinstance(lazy, LazyGroup)
+        for name, line in lazy.one_line_helps().items():
             assert line in listed
-            command_of = import_module(f"rankgauge.cli.commands.{group}_{name}").command
-            assert (command_of.name, command_of.help.splitlines()[0]) == (name, line)
+            found = lazy.get_command(click.Context(lazy), name)
+            assert found is not None
+            assert (found.name, (found.help or "").splitlines()[0]) == (name, line)
         misspelt = command(group, "validat")
         assert misspelt.code == 64
         assert "did you mean validate?" in misspelt.err

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from rankgauge import Conventions, UsageError, compare, evaluate
-from rankgauge.comparison.remarks import remarks
-from rankgauge.comparison.statistics import CORRECTIONS, Statistics
+from rankgauge.comparison.answer_sentences import remarks
+from rankgauge.comparison.statistics_options import CORRECTIONS, Statistics
 from rankgauge.render.documents.comparison import comparison_table, document
 from rankgauge.render.formats import rendered
 from rankgauge.stats import joint_test

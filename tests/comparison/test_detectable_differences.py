@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from rankgauge import Qrels, Statistics, compare
-from rankgauge.comparison.remarks import remarks
+from rankgauge.comparison.answer_sentences import remarks
 from rankgauge.stats import Resampling, joint_test
-from rankgauge.stats.power_analysis import detectable_difference, queries_needed
+from rankgauge.stats.effects import detectable_difference, queries_needed
 from tests.comparison.collection import GOOD, JUDGED, LUCKY, POOR, QRELS
 
 

@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import Conventions, Qrels, Statistics, compare
-from rankgauge.comparison.result import Comparison, Difference
+from rankgauge.comparison.comparison_result import Comparison
+from rankgauge.comparison.differences import Difference
 from rankgauge.stats.results import Alternative
 
 ALL = "RR P@1 AP@5 Success@3 FirstRel GMAP NumRelRet@3"  # graded, 0/1, unbounded and missing, ratios and sums

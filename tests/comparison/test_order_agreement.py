@@ -16,7 +16,7 @@ from scipy import stats
 from rankgauge import Conventions, evaluate
 from rankgauge.comparison import qrels_agreement
 from rankgauge.errors import InputError, UsageError
-from rankgauge.stats.agreement import discordant_pairs
+from rankgauge.stats.rank_correlation import discordant_pairs
 from tests.stats import definitions
 
 Command = Callable[..., Any]

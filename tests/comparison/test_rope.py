@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from rankgauge import Qrels, Statistics, compare, evaluate
+from rankgauge.comparison.answer_sentences import headline
 from rankgauge.comparison.compare import compare_evaluation
-from rankgauge.comparison.result import Comparison
-from rankgauge.comparison.sentences import headline
+from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.evaluation.evaluate import Evaluation
 from tests.comparison.collection import GOOD, LUCKY, POOR, QRELS
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import Qrels, Statistics, compare
-from rankgauge.comparison.result import Comparison
-from rankgauge.comparison.weighted import WeightedFamily
+from rankgauge.comparison.comparison_result import Comparison
+from rankgauge.comparison.difference_families import WeightedFamily
 from rankgauge.render.html import as_html
-from rankgauge.report.building import build_report
+from rankgauge.report.report import build_report
 from rankgauge.stats import Resampling, joint_test
 from tests.comparison.collection import GOOD, JUDGED, LUCKY, POOR, QUERIES
 from tests.render.formats.texts import text_of_comparison

@@ -27,17 +27,17 @@ from rankgauge import (
     evaluate_runs,
     load_settings,
 )
-from rankgauge.cli.failures import MEMORY_HINT
-from rankgauge.cli.options.view import compared
+from rankgauge.cli.options.outputs import compared
+from rankgauge.cli.process import MEMORY_HINT
 from rankgauge.config import load_bands
 from rankgauge.config.settings import default_cache_file
 from rankgauge.core.hits import Joined
 from rankgauge.evaluation import Evaluation, evaluate_runs_cached
 from rankgauge.io.pipeline import parallel
 from rankgauge.io.pipeline.joining import join_any
-from rankgauge.measures.sets import DEFAULT_MEASURES
+from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
-from rankgauge.stats.tests import paired_t
+from rankgauge.stats.paired_tests import paired_t
 
 Command = Callable[..., Any]
 QRELS = {f"q{n}": {"a": 1 + n % 3, "b": 1, "c": 0, "d": -1} for n in range(6)}

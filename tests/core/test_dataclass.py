@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge.comparison.statistics import Statistics
+from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.core import dataclass as fast_module
 from rankgauge.evaluation.conventions import Conventions
 

@@ -21,7 +21,7 @@ from scripts.sanitized import MEMORY_FLAGS, run_sanitized
 
 from rankgauge.core import compiled
 from rankgauge.core.ids import Ids
-from rankgauge.io.formats.tokens import pad
+from rankgauge.io.formats.white_space import pad
 from tests.needs import ROOT, require
 
 NOTHING = Ids.from_bytes([]).parts

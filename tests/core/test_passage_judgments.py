@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.passage_builder import ChunkRows, PartRows, PassageRows, PieceRows, build_passage_judgments
 from rankgauge.core.passage_judgments import PassageJudgments, Unit
-from rankgauge.core.passage_tables import ChunkRows, PartRows, PassageRows, PieceRows, build_passage_judgments
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 
@@ -79,8 +79,6 @@ def test_queries_can_be_selected_and_added() -> None:
 
 
 def test_wrong_tables_are_errors() -> None:
-    with pytest.raises(InputError, match="coverage must be a number above 0 and at most 1, found 0"):
-        built(coverage=0)
     with pytest.raises(InputError, match="gold passage '1' is listed twice for query 'q'"):
         built(replace(PASSAGES, name=ids("1", "1", "1")))
     with pytest.raises(InputError, match="chunk 'a' is listed twice for query 'q'"):

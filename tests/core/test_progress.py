@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from rankgauge.core import progress
 from rankgauge.core.progress import Phase, ProgressLine, duration, line_of, listening, phase, reported, shown
-from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.retrieval.engines.lexical import Lexical
-from rankgauge.stats.seeds import RESAMPLES_PER_BLOCK, blocks
+from rankgauge.stats.draws import RESAMPLES_PER_BLOCK, blocks
 
 
 class Clock:
@@ -197,7 +197,7 @@ SLOW = "def search(text):\n    import time\n    time.sleep(0.3)\n    return ['a'
 def test_a_slow_retriever_is_shown_on_a_real_terminal(tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "search.py").write_text(SLOW)
     (tmp_path / "queries.tsv").write_text("".join(f"q{number}\ttext {number}\n" for number in range(5)))
-    words = ["runs", "fetch", "--mode", "./search.py:search", "--queries", "queries.tsv", "--batch", "1", "-o", "out"]
+    words = "runs fetch --retriever ./search.py:search --queries queries.tsv --batch 1 -o out".split()
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "rankgauge", *words],

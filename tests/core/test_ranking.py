@@ -70,3 +70,8 @@ def test_scores_equal_only_as_float32_are_tied_in_version_9_and_not_in_10() -> N
     assert ranking.rank(offsets, docs, values, "trec_eval-9").rank.tolist() == [2, 1]
     assert ranking.rank(offsets, docs, values, "trec_eval-10").rank.tolist() == [1, 2]
     assert ranking.order(offsets, docs, values, "trec_eval-9").tolist() == [1, 0]
+
+
+def test_tied_documents_are_in_the_order_that_the_rule_states_in_words() -> None:
+    order = ranking.order_ties(Ids.from_bytes([b"a", b"b"]), np.zeros(2, dtype=np.int64))
+    assert "document id " + {(0, 1): "ascending", (1, 0): "descending"}[tuple(order.tolist())] == ranking.TIE_RULE

@@ -3,32 +3,82 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import click
 import pytest
 
-from rankgauge import Conventions, Statistics, UsageError
-from rankgauge.cli.commands.compare import command as compare_command
-from rankgauge.cli.commands.evaluate import command as evaluate_command
-from rankgauge.config.reading import load_config
-from rankgauge.config.schema import MeasuresSection, ReadingSection, StatisticsSection
-from rankgauge.config.sections import ConfigSection
-from rankgauge.core.settings import KINDS, LIMITS, Declared, declared
+from rankgauge import Conventions, Settings, Statistics, UsageError
+from rankgauge.adapters.story.retrieval_quality import StorySearch
+from rankgauge.cli.options.outputs import View
+from rankgauge.comparison.gate.requirements import Rule
+from rankgauge.comparison.run_difference import ComparedDepth
+from rankgauge.config.config_file import load_config, section_types
+from rankgauge.config.retriever_settings import BenchmarkSettings, Bm25Parameters, RetrieverCalls, RetrieverSettings
+from rankgauge.config.schema import Config
+from rankgauge.core.settings import ELEMENTS, KINDS, LIMITS, NOUNS, Declared, declared
+from rankgauge.history.entries import EntryFilter
+from rankgauge.history.pruning import PruneRule
+from rankgauge.history.quality_checks import CheckOptions
+from rankgauge.history.trends import TrendOptions
 from rankgauge.io.byte_streams import Limits
-from rankgauge.io.options import Reading
+from rankgauge.io.corpus.chunking import Chunking
+from rankgauge.io.reading_options import PassageMatching, Reading
+from rankgauge.labels.gold.gold_judgments import GoldOptions
+from rankgauge.labels.judging_session import Assessor
+from rankgauge.labels.machine_judging import JudgingLimits, MachineJudge
+from rankgauge.labels.pooling import PoolOptions
+from rankgauge.retrieval.fetch import FetchOptions
+from rankgauge.retrieval.tuning import Tuning
+from rankgauge.validation.validated_file import ValidationOptions
+from tests.cli.test_help import COMMANDS
 
 Command = Callable[..., Any]
-SECTIONS: dict[type[Any], tuple[str, type[ConfigSection]]] = {
-    Conventions: ("measures", MeasuresSection),
-    Statistics: ("statistics", StatisticsSection),
-    Reading: ("reading", ReadingSection),
-    Limits: ("reading", ReadingSection),
+
+
+class Home(NamedTuple):
+    """Where the settings of a class are set besides Python: a section of the configuration, a command line."""
+
+    command: str
+    words: str = ""
+    section: str = ""
+    required: Mapping[str, Any] = MappingProxyType({})  # arguments of the class besides settings
+
+
+HOMES: dict[type[Any], Home] = {
+    Conventions: Home("compare", "q r s", "measures"),
+    Statistics: Home("compare", "q r s", "statistics"),
+    Settings: Home("compare", "q r s", "statistics"),
+    Reading: Home("compare", "q r s", "reading"),
+    Limits: Home("compare", "q r s", "reading"),
+    PassageMatching: Home("evaluate", "g r", "collection"),
+    GoldOptions: Home("labels resolve", "l --chunks c -o x", "collection"),
+    Chunking: Home("chunk", "d -o x", "chunking.a"),
+    Rule: Home("gate", "q r", "gate"),
+    BenchmarkSettings: Home("benchmark run", "", "benchmark"),
+    Bm25Parameters: Home("runs fetch", "-o x", "retrievers.a"),
+    RetrieverSettings: Home("runs fetch", "-o x", "retrievers.a"),
+    RetrieverCalls: Home("runs fetch", "-o x", "retrievers.a"),
+    FetchOptions: Home("runs fetch", "-o x"),
+    ComparedDepth: Home("diff", "r s"),
+    PoolOptions: Home("pool", "r -o x"),
+    Assessor: Home("judge", "p -o x", required={"name": "ann"}),
+    MachineJudge: Home("judge", "p -o x --judge a:b", required={"name": "m", "function": print}),
+    JudgingLimits: Home("judge", "p -o x --judge a:b"),
+    Tuning: Home("tune", "q r s"),
+    ValidationOptions: Home("runs validate", "r"),
+    EntryFilter: Home("history list"),
+    TrendOptions: Home("history trend"),
+    CheckOptions: Home("history check"),
+    PruneRule: Home("history prune", required={"names": ("e",)}),
+    StorySearch: Home("rq", "s q"),
 }
-DECLARED = [(cls, name) for cls in SECTIONS for name in declared(cls)]
+DECLARED = [(cls, name) for cls in HOMES for name in declared(cls)]
+LIMITED = [(cls, name) for cls, name in DECLARED if declared(cls)[name].element.expected not in ("a text", "a path")]
 WRONG = {"float": "-7.5", "int": "x", "str": "nonsense", "bool": "maybe", "size": "much"}
 
 
@@ -36,13 +86,28 @@ def flags(command: click.Command) -> dict[str, click.Option]:
     return {one.name or "": one for one in command.params if isinstance(one, click.Option)}
 
 
+def key_of(cls: type[Any], name: str) -> str | None:
+    """The key of a setting in a configuration, if it has one."""
+    *path, section = HOMES[cls].section.split(".") if HOMES[cls].section else [""]
+    sections = [section, "performance"] if cls is Settings else [path[0] if path else section]
+    for candidate in filter(None, sections):
+        model = section_types(Config.model_fields[candidate].annotation)[0]
+        if name in model.model_fields:
+            return ".".join([candidate, *([section] if path else []), name])
+    return None
+
+
 @pytest.mark.parametrize(("cls", "name"), DECLARED)
 def test_the_key_and_the_option_have_the_default_of_the_field(cls: type[Any], name: str) -> None:
     default = next(entry.default for entry in fields(cls) if entry.name == name)
-    assert SECTIONS[cls][1].model_fields[name].default == default
-    for command in (evaluate_command, compare_command):
-        if name in flags(command):
-            assert flags(command)[name].default == default
+    key = key_of(cls, name)
+    if key is not None:
+        model = section_types(Config.model_fields[key.partition(".")[0]].annotation)[0]
+        assert model.model_fields[name].default in (default, None)  # None: the default of the declaration
+    for command in (COMMANDS[HOMES[cls].command], COMMANDS["evaluate"]):
+        option = flags(command).get(name)
+        if option is not None and getattr(option, "declaration", None) == declared(cls)[name]:
+            assert option.default == default or (option.default is not default is None)
 
 
 def refusal(call: Callable[[], Any]) -> str:
@@ -51,28 +116,44 @@ def refusal(call: Callable[[], Any]) -> str:
     return str(caught.value).splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    ("cls", "name"), [(cls, name) for cls, name in DECLARED if declared(cls)[name].expected != "a text"]
-)
+@pytest.mark.parametrize(("cls", "name"), LIMITED)
 def test_a_wrong_value_is_refused_in_the_same_words_everywhere(
     cls: type[Any], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    declaration, section = declared(cls)[name], SECTIONS[cls][0]
-    text = WRONG[declaration.kind]
-    complaint = declaration.complaint(declaration.parse(text))
+    declaration, home = declared(cls)[name], HOMES[cls]
+    text = WRONG[declaration.element.kind]
+    value = declaration.element.parse(text)
+    complaint = declaration.element.complaint(value)
     assert complaint is not None
-    assert refusal(lambda: cls(**{name: declaration.parse(text)})) == f"{name}: {complaint}"
-    key = f"{section}.{name}"
-    Path("rankgauge.yaml").write_text(f"{section}:\n  {name}: {text}\n")
-    assert refusal(lambda: load_config("rankgauge.yaml")) == f"rankgauge.yaml:2: {key}: {complaint}"
-    assert refusal(lambda: load_config({}, [f"{key}={text}"])) == f"--set {key}: {complaint}"
-    flag = flags(compare_command).get(name)
+    wrong = [value] if declaration.kind in ELEMENTS else value
+    assert refusal(lambda: cls(**home.required, **{name: wrong})) == f"{name}: {complaint}"
+    key = key_of(cls, name)
+    if key is not None:
+        steps = key.split(".")
+        lines = [f"{'  ' * depth}{step}:" for depth, step in enumerate(steps)]
+        Path("rankgauge.yaml").write_text("\n".join(lines) + f" {text}\n")
+        assert refusal(lambda: load_config("rankgauge.yaml")) == f"rankgauge.yaml:{len(steps)}: {key}: {complaint}"
+        assert refusal(lambda: load_config({}, [f"{key}={text}"])) == f"--set {key}: {complaint}"
+    flag = flags(COMMANDS[home.command]).get(name)
     if flag is not None and not flag.is_flag:
-        done = command("compare", "q", "r", "s", flag.opts[-1], text)
+        done = command(*home.command.split(), *home.words.split(), flag.opts[-1], text)
         assert done.code == 64
         expected = complaint.replace("auto, ", "")  # which no one has to write
-        assert expected.partition(", found")[0] in " ".join(done.err.split()).replace("auto, ", "")
+        assert expected in " ".join(done.err.split()).replace("auto, ", "")
+
+
+def test_every_declared_option_of_a_command_is_tested_here() -> None:
+    """Those of the command line alone are only declared there: what is shown, saved and written."""
+    known = {one.setting.help for cls in (*HOMES, View) for one in declared(cls).values()}
+    others = {
+        one.opts[-1]
+        for command in COMMANDS.values()
+        for one in flags(command).values()
+        if (found := getattr(one, "declaration", None)) is not None and found.setting.help not in known
+        and found.element.expected not in ("a text", "a path", "true or false")
+    }  # fmt: skip
+    assert others == {"--k", "--latency", "--changes", "--format"}  # of another command, with a meaning of their own
 
 
 def test_an_option_comes_before_set_before_the_file_before_the_default(tmp_path: Path, command: Command) -> None:
@@ -138,9 +219,10 @@ def test_numbers_are_of_their_kind_and_finite() -> None:
 def test_a_declaration_is_complete(cls: type[Any], name: str) -> None:
     declaration: Declared = declared(cls)[name]
     assert declaration.fits(declaration.default)
-    assert declaration.kind in {*KINDS.values(), "size"}
+    assert declaration.kind in NOUNS
+    assert set(KINDS.values()) <= set(NOUNS)
     assert declaration.setting.limits in LIMITS
-    assert declaration.setting.help.rstrip("]").endswith((".", "none", "queries", "draws", "permutations"))
+    assert re.fullmatch(r"[^[]+[.…](  \[default: [^\]]+\])?", declaration.setting.help)
 
 
 def test_a_key_of_a_retriever_is_refused_where_no_retriever_runs(tmp_path: Path, command: Command) -> None:

@@ -20,7 +20,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from rankgauge import Conventions, InputError, Qrels, UsageError, compare, gate, measure
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.distributed import spark
-from rankgauge.distributed.spark.library import read_frame, spark_errors
+from rankgauge.distributed.spark.session import read_frame, spark_errors
 from rankgauge.errors import RankgaugeError
 from tests.distributed import cases
 from tests.measures.variants import ALL

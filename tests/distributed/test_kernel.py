@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from rankgauge import Conventions, InputError, Qrels, UsageError, measure
 from rankgauge.core.hits import Hits, PerQuery
-from rankgauge.distributed import blocks, packing, results
+from rankgauge.distributed import kernel, transport
 from rankgauge.distributed.kernel import Task
-from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.measure import DEFINITIONS
+from rankgauge.measures.names import parse_measure
 from rankgauge.measures.registry import unregister
-from rankgauge.measures.spec import DEFINITIONS
 from tests.distributed import cases
 from tests.measures.variants import ALL
 
@@ -33,9 +33,9 @@ def shuffled(qrels: Qrels, rows: list[cases.Row], partitions: int, *, join: bool
     """What an engine's shuffle makes of results and judgments: partitions of whole queries, sorted by run and query."""
     table: list[list[tuple[Any, ...]]] = [[] for _ in range(partitions)]
     everything: list[tuple[Any, ...]] = [
-        (run, query.encode(), doc.encode(), score, None, blocks.RESULT) for run, query, doc, score in rows
+        (run, query.encode(), doc.encode(), score, None, kernel.RESULT) for run, query, doc, score in rows
     ]
-    for part in packing.judgment_tables(qrels, with_judgments=join):
+    for part in transport.judgment_tables(qrels, with_judgments=join):
         for row in part.to_pylist():
             everything += [(run, row["query"], row["doc"], None, row["grade"], row["kind"]) for run in "ab"]
     for row in everything:
@@ -59,14 +59,14 @@ def evaluated(
     def outputs() -> Iterator[Any]:
         for table in shuffled(qrels, rows, partitions, join=join):
             batches = table.to_batches(max_chunksize=batch)
-            scored = results.score_batches(batches, task, None if join else judged, "ab")
-            yield from packing.unpack(packing.pack_results(scored, names=columns))
+            scored = transport.score_batches(batches, task, None if join else judged, "ab")
+            yield from transport.unpack(transport.pack_results(scored, names=columns))
 
     columns = ["run", "query", "status", "averaged", *dict.fromkeys(task.measure_names), "join"]
     tables = [pyarrow.Table.from_batches([batch]) for batch in outputs()]
     table = pyarrow.concat_tables([one.replace_schema_metadata(None) for one in tables])
-    counts = packing.dropped_queries(tables)
-    return {one.run: one for one in results.scores_of_results(table, task, judged.name, unjudged=counts)}
+    counts = transport.dropped_queries(tables)
+    return {one.run: one for one in transport.scores_of_results(table, task, judged.name, unjudged=counts)}
 
 
 @pytest.mark.parametrize("join", [False, True])
@@ -107,7 +107,7 @@ def test_batches_partitions_and_blocks_change_nothing(
 ) -> None:
     judged, rows, names = cases.judgments(seed), cases.results(seed), ["nDCG@5", "ERR", "AP", "P@3"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks.query_blocks, "__defaults__", (block,))
+        patch.setattr(kernel.query_blocks, "__defaults__", (block,))
         scores = evaluated(Qrels.from_dict(judged), rows, names, partitions=partitions, batch=batch, join=join)
     for run in "ab":
         cases.assert_same(scores[run], cases.local_scores(judged, rows, run, names))
@@ -132,8 +132,8 @@ def test_conventions_hold_everywhere(conventions: Conventions, join: bool) -> No
 
 
 def test_a_block_is_no_larger_than_it_must_be() -> None:
-    rows = [("a", b"q%d" % (number // 4), b"d%d" % number, 1.0, None, blocks.RESULT) for number in range(400)]
-    sizes = [table.num_rows for _, table in blocks.query_blocks(_table(rows).to_batches(max_chunksize=3), 10)]
+    rows = [("a", b"q%d" % (number // 4), b"d%d" % number, 1.0, None, kernel.RESULT) for number in range(400)]
+    sizes = [table.num_rows for _, table in kernel.query_blocks(_table(rows).to_batches(max_chunksize=3), 10)]
     assert sum(sizes) == 400
     assert max(sizes) <= 10 + 4 + 3
 
@@ -180,16 +180,16 @@ def test_a_measure_of_the_users_own_travels_to_the_workers() -> None:
 
 def test_columns_of_the_same_name_are_refused() -> None:
     with pytest.raises(UsageError, match="two columns of the results would be called Join"):
-        results.check_names(["AP", "Join"])
+        transport.check_names(["AP", "Join"])
 
 
 @pytest.mark.parametrize("error", [InputError("a\n'b' {\"c\"}", hint="d"), UsageError("e")])
 def test_an_error_survives_the_text_of_a_stack_trace(error: InputError | UsageError) -> None:
-    text = f"Job aborted\n\tat java.lang.Thread\nWorkerError: {packing.WorkerError(error)}\n\n\tat org.apache.spark"
-    found = packing.error_of_worker(text)
+    text = f"Job aborted\n\tat java.lang.Thread\nWorkerError: {transport.WorkerError(error)}\n\n\tat org.apache.spark"
+    found = transport.error_of_worker(text)
     assert found is not None
     assert (type(found), found.message, found.hint) == (type(error), error.message, error.hint)
-    assert packing.error_of_worker("ValueError: other") is None
-    missing = packing.error_of_worker("ModuleNotFoundError: No module named 'rankgauge'")
+    assert transport.error_of_worker("ValueError: other") is None
+    missing = transport.error_of_worker("ModuleNotFoundError: No module named 'rankgauge'")
     assert missing is not None
     assert missing.message == "the workers have no module rankgauge"

@@ -190,7 +190,7 @@ def test_an_interval_has_any_confidence_and_side() -> None:
 
 
 def test_intervals_of_several_runs_are_those_of_each_alone() -> None:
-    from rankgauge.evaluation.intervals import intervals_of_scores
+    from rankgauge.evaluation.mean_intervals import intervals_of_scores
 
     judged = {f"q{n}": {"a": 1, "b": 2, "c": n % 3} for n in range(20)}
     rankings = [{f"q{n}": ["x", "a", "y", "b", "c"][n % m :] for n in range(20 - m)} for m in (2, 3, 4)]

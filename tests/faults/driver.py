@@ -31,7 +31,7 @@ from importlib import import_module
 from pathlib import Path
 
 from rankgauge.benchmark.folder import REPLACED_SUFFIX
-from rankgauge.cli.failures import EXIT_SYSTEM
+from rankgauge.cli.process import EXIT_SYSTEM
 from tests.faults.injection import KILLED, Action, Fault, Moment, inject
 from tests.faults.scenarios import SCENARIOS, Content, Scenario, write_collection
 
@@ -54,10 +54,10 @@ LEFT_BY_A_KILL = (
 LOADED_ONCE = (  # rather than in every process
     "rankgauge.retrieval.engines.lexical", "rankgauge.render.html.page", "rankgauge.render.documents.scores",
     "scipy.stats",
-    "rankgauge.cli.commands.benchmark_run", "rankgauge.cli.commands.runs_fetch", "rankgauge.cli.commands.gate",
+    "rankgauge.cli.commands.benchmark", "rankgauge.cli.commands.fetch", "rankgauge.cli.commands.gate",
     "rankgauge.cli.commands.evaluate", "rankgauge.cli.commands.convert", "jinja2", "bm25s", "Stemmer",
-    "rankgauge.cli.commands.compare", "rankgauge.cli.commands.live", "rankgauge.cli.commands.pool",
-    "rankgauge.cli.commands.judge", "rankgauge.cli.group", "rankgauge.cli.process", "rankgauge.config.reading",
+    "rankgauge.cli.commands.compare", "rankgauge.cli.commands.pool", "rankgauge.config.config_file",
+    "rankgauge.cli.commands.judge", "rankgauge.cli.command_tree", "rankgauge.cli.process",
     "rankgauge.rag.live",
 )  # fmt: skip
 MESSAGE = re.compile(r"^error: (?P<path>[^:\n]+): cannot write: [^\n]+\nhint: [^\n]+", re.MULTILINE)

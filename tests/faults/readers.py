@@ -13,42 +13,43 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.adapters.pipeline.log import evaluate_pipeline
-from rankgauge.adapters.story.labeled import read_labeled_queries
+from rankgauge.adapters.pipeline.pipeline_log import evaluate_pipeline
+from rankgauge.adapters.story.retrieval_quality import read_labeled_queries
 from rankgauge.adapters.story.story import read_story
 from rankgauge.benchmark.folder import MANIFEST
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.cli.main import run
-from rankgauge.comparison.gate.stored import read_baseline
-from rankgauge.config.bands.loading import load_bands
-from rankgauge.config.reading import load_config, load_judge_section
+from rankgauge.comparison.gate.baseline_file import read_baseline
+from rankgauge.config.band_sources import load_bands
+from rankgauge.config.config_file import load_config, load_judge_section
 from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.core.run import Run
 from rankgauge.errors import RetrieverError
-from rankgauge.evaluation.cache import MetricsCache
 from rankgauge.evaluation.evaluate import evaluate
+from rankgauge.evaluation.value_cache import MetricsCache
 from rankgauge.history import EntryFacts, GitState, History
-from rankgauge.history.reading import read_entry, read_labels
-from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.history.entry_codec import read_entry, read_labels
+from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.io.formats.judgment_lines import Inclusion, Judgment, read_judgments
 from rankgauge.io.queries import read_queries, read_query_ids
 from rankgauge.io.read import read_qrels, read_run
-from rankgauge.labels.gold.evaluation import GoldInputs, evaluate_gold
-from rankgauge.labels.gold.reading import read_gold
+from rankgauge.labels.assessors import ratings_of, read_raters
+from rankgauge.labels.estimates import estimate_from_sample
+from rankgauge.labels.gold.gold_evaluation import GoldInputs, evaluate_gold
+from rankgauge.labels.gold.gold_labels import read_gold
 from rankgauge.labels.judgment_file import JudgmentFile
-from rankgauge.labels.raters import ratings_of, read_raters
-from rankgauge.labels.reading import read_judgments, read_pool
-from rankgauge.labels.records import Inclusion, Judgment, PoolItem
-from rankgauge.labels.sampled_means import estimate_from_sample
+from rankgauge.labels.pool_files import PoolItem, read_pool
 from rankgauge.rag.cases import read_cases
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.render.documents.history import Listing, listing_document
 from rankgauge.render.formats import rendered
 from rankgauge.report import manifest as manifests
-from rankgauge.retrieval.embedders.model_folders import read_sentence_model
+from rankgauge.retrieval.embedders.model_files import read_sentence_model
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
-from rankgauge.retrieval.fetch.journal import Journal
-from rankgauge.retrieval.store import load_arrays, save_arrays
-from rankgauge.validation.validate import validate_qrels, validate_run
+from rankgauge.retrieval.indexing import load_arrays, save_arrays
+from rankgauge.retrieval.journal import Journal
+from rankgauge.validation.qrels_validation import validate_qrels
+from rankgauge.validation.run_validation import validate_run
 from tests.faults.plain_numbers import check_run
 from tests.io.examples import QRELS, RANKED, RUNS
 from tests.retrieval.embedders.tiny_models import BGE, write_config
@@ -158,7 +159,7 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
     with Journal(folder / "seed.journal", {"k": 1}):
         pass
     journal = (folder / "seed.journal").read_bytes()
-    journal += b'{"query":"q1","docs":["d1","d2"],"scores":[2.0,1.0],"status":0}\n'
+    journal += b'{"query":"q1","docs":["d1","d2"],"scores":[2.0,1.0],"at":4102444800}\n'
     _FAILING.add("two")
     with suppress(RetrieverError):
         _live(folder / "live.journal")

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
 from rankgauge.benchmark.plan import SHIPPED
-from rankgauge.cli.commands.demo import BUNDLED_FILES
+from rankgauge.cli.commands.benchmark import BUNDLED_FILES
 from rankgauge.cli.main import run
 from rankgauge.errors import RankgaugeError
-from rankgauge.evaluation.cache import MetricsCache
+from rankgauge.evaluation.value_cache import MetricsCache
 
 SEARCH = """
 import os
@@ -223,7 +223,7 @@ def write_metrics() -> int:
 def write_history_page() -> int:
     """The page of one of two histories."""
     save = ((*SAVE_OLD[:-1], "old.db"), (*SAVE_NEW[:-1], "new.db")) if version() == "old" else ()
-    return in_turn(*save, ("report", "html", "--history", f"{version()}.db", "-o", "page.html"))
+    return in_turn(*save, ("report", "html", f"{version()}.db", "-o", "page.html"))
 
 
 def repaired(*words: str) -> Callable[[], int]:
@@ -256,7 +256,7 @@ def verified() -> bool:
     return run(["report", "verify", "out"]) == 0
 
 
-FETCH = ("runs", "fetch", "--mode", "faults_search:find", "--queries", "queries.jsonl", "--batch", "2", "--k", "5")
+FETCH = ("runs", "fetch", "--retriever", "faults_search:find", "--queries", "queries.jsonl", "--batch", "2", "--k", "5")
 GATE = ("gate", "qrels.trec", "VERSION.trec", "-m", "AP", "-m", "nDCG@5")
 SCENARIOS: dict[str, Scenario] = {
     "convert": Scenario(("out.csv",), cli("convert", "VERSION.trec", "out.csv"), whole_files("out.csv")),
@@ -269,7 +269,7 @@ SCENARIOS: dict[str, Scenario] = {
     "fetch": Scenario(("run.trec",), cli(*FETCH, "-o", "run.trec"), whole_files("run.trec")),
     "live": Scenario(
         ("live.trec",),
-        cli("evaluate", "--retriever", "faults_search:find", "--cases", "cases.jsonl", "-o", "live.trec"),
+        cli("evaluate", "cases.jsonl", "faults_search:find", "-o", "live.trec"),
         whole_files("live.trec"),
     ),
     "fetch manifest": Scenario(

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from rankgauge.cli.group import cli
+from rankgauge.cli.command_tree import cli
 from rankgauge.errors import write_error
 from tests.faults.injection import Fault
 from tests.faults.scenarios import SCENARIOS, WRITERS

@@ -25,13 +25,13 @@ import pytest
 
 from rankgauge import evaluate, evaluate_retriever
 from rankgauge.benchmark.folder import REPLACED_SUFFIX
-from rankgauge.cli import failures
+from rankgauge.cli import process
 from rankgauge.cli.main import main
 from rankgauge.config.retriever_settings import RetrieverCalls
-from rankgauge.core import lazy
+from rankgauge.core import public_names
 from rankgauge.errors import RankgaugeWarning
 from rankgauge.history import GitState, History, store
-from rankgauge.io.owned import TEMPORARY_SUFFIX
+from rankgauge.io.owned_files import TEMPORARY_SUFFIX
 from rankgauge.report.manifest import plain_text
 from tests.faults.driver import Ended
 from tests.faults.scenarios import write_collection
@@ -132,12 +132,12 @@ def test_with_too_little_memory_to_load_the_libraries_a_command_ends_with_71(fol
 
 
 def test_linear_algebra_is_loaded_only_if_there_is_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    lazy.check_memory_for_algebra()  # without a limit there is
+    public_names.check_memory_for_algebra()  # without a limit there is
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 40, 1 << 40))
-    lazy.check_memory_for_algebra()
-    monkeypatch.setattr(lazy, "ALGEBRA_BYTES", 1 << 60)
+    public_names.check_memory_for_algebra()
+    monkeypatch.setattr(public_names, "ALGEBRA_BYTES", 1 << 60)
     with pytest.raises(MemoryError):
-        lazy.check_memory_for_algebra()
+        public_names.check_memory_for_algebra()
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_what_a_system_lacks_is_reported_even_if_nothing_more_can_be_imported(
     outcome = command("measures")
     assert (outcome.code, outcome.out) == (71, "")
     assert outcome.err.startswith(f"error: {message}\nhint: ")
-    monkeypatch.setattr(failures, "report_failure", lambda _: fail())
+    monkeypatch.setattr(process, "report_failure", lambda _: fail())
     outcome = command("measures")
     assert (outcome.code, outcome.out) == (71, "")
     assert message in outcome.err.lower()
@@ -202,7 +202,7 @@ def test_sixteen_descriptors_are_enough(trials: Trials, kind: str) -> None:
         words = ("evaluate", "qrels.trec", "parts", "-m", "AP", "--on-duplicate", "first")
     elif kind == "live":
         (folder / "live_search.py").write_text(LIVE)
-        words = ("evaluate", "--retriever", "live_search:find", "--cases", "cases.jsonl", "--concurrency", "32")
+        words = ("evaluate", "cases.jsonl", "live_search:find", "--concurrency", "32")
     elif kind == "benchmark":
         words = ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out")
     else:
@@ -230,11 +230,14 @@ def test_with_too_few_descriptors_there_is_one_error_and_nothing_is_left(trials:
 
 
 def test_no_duration_is_measured_with_a_clock_that_can_be_set() -> None:
-    """Only the date of ``Retry-After`` is compared with the time of day; it is waited for a minute at most."""
+    """Only two dates are compared with the time of day.
+
+    That of ``Retry-After`` is waited for a minute at most, and an answer of a journal that is in the future is new.
+    """
     source = ROOT / "src/rankgauge"
     clock = re.compile(r"\btime\.time\b|\btime_ns\b|^\s*from time import", re.MULTILINE)
     users = [path for path in source.rglob("*.py") if clock.search(path.read_text(encoding="utf-8"))]
-    assert users == [source / "retrieval/asking/pauses.py"]
+    assert sorted(users) == [source / "retrieval/asking/failures.py", source / "retrieval/journal.py"]
 
 
 def test_a_clock_that_jumps_back_changes_no_latency_and_stops_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,8 +357,8 @@ WRITING = {
     "fuse": ("fuse", "old.trec", "new.trec", "-o", "closed/fused.trec"),
     "pool": ("pool", "old.trec", "-o", "closed/pool.jsonl"),
     "judge": ("judge", "one.jsonl", "-o", "closed/j.jsonl", "--assessor", "a", "--judge", "faults_search:grade"),
-    "fetch": (*FETCH, "--mode", "faults_search:find", "-o", "closed/run.trec"),
-    "live": ("evaluate", "--retriever", "faults_search:find", "--cases", "cases.jsonl", "-o", "closed/live.trec"),
+    "fetch": (*FETCH, "--retriever", "faults_search:find", "-o", "closed/run.trec"),
+    "live": ("evaluate", "cases.jsonl", "faults_search:find", "-o", "closed/live.trec"),
     "benchmark": ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "closed/out"),
     "new history": ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/new.db"),
     "history": ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/history.db"),
@@ -494,7 +497,7 @@ def test_the_entry_point_reports_a_signal_that_comes_before_the_command(monkeypa
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rankgauge.cli.startup.prepare", interrupted)
+    monkeypatch.setattr("rankgauge.cli.main.start_fast", interrupted)
     with pytest.raises(SystemExit) as caught:
         main()
     assert caught.value.code == 130

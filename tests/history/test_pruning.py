@@ -7,7 +7,7 @@ import pytest
 
 from rankgauge import UsageError
 from rankgauge.history import EntryFilter, EntrySummary, GitState, History, PruneRule
-from rankgauge.history.times import parse_time, time_text
+from rankgauge.history.entries import parse_time, time_text
 from tests.history.conftest import DAY, GROWN
 
 Save = Callable[..., EntrySummary]
@@ -64,7 +64,7 @@ def test_only_the_runs_can_be_deleted(filled: History) -> None:
 def test_a_rule_must_say_what_to_delete() -> None:
     with pytest.raises(UsageError, match="say what to delete"):
         PruneRule()
-    with pytest.raises(UsageError, match="keep must be at least 0"):
+    with pytest.raises(UsageError, match="keep: expected a whole number of at least 0"):
         PruneRule(keep=-1)
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from rankgauge import Conventions, InputError, Qrels, Run, UsageError, evaluate
 from rankgauge.history import EntryFacts, EntryFilter, EntrySummary, GitState, History
-from rankgauge.history.tables import HISTORY_KIND
-from rankgauge.io.databases import OwnedDatabase
-from rankgauge.report.report import Cost
+from rankgauge.history.sql_tables import HISTORY_KIND
+from rankgauge.io.owned_databases import OwnedDatabase
+from rankgauge.retrieval.latency import Cost
 from tests.history.conftest import COMMIT, DAY, FIRST, GROWN, LABELS, MEASURES, SECOND
 
 Save = Callable[..., EntrySummary]

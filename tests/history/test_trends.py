@@ -12,7 +12,7 @@ import pytest
 
 from rankgauge import InputError, Qrels, Run, UsageError, evaluate, gate
 from rankgauge.history import EntryFacts, EntryFilter, EntrySummary, GitState, History, TrendOptions
-from rankgauge.report.report import Cost
+from rankgauge.retrieval.latency import Cost
 
 QUERIES = [f"q{number:02}" for number in range(30)]
 LABELS = {query: {"a": 1} for query in QUERIES}

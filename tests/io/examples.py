@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankgauge.io.formats.names import Kind
+from rankgauge.io.formats.named_columns import Kind
 
 GRADES = {"q1": {"d1": 2.0, "d2": 0.0}, "q2": {"d3": 1.0}}
 SCORES = {"q1": {"d1": 2.5, "d9": 1.5}, "q2": {"d3": 0.5}}

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from rankgauge import InputError, Qrels, Run, UsageError, convert, read_qrels, read_run
 from rankgauge.io import conversion
 from rankgauge.io.formats import text_blocks
-from rankgauge.io.formats.names import Kind
+from rankgauge.io.formats.named_columns import Kind
 from rankgauge.io.formats.registry import BY_NAME, FORMATS, Format
 from tests.io.examples import GRADES, QRELS, RUNS, SCORES
 
 Command = Callable[..., Any]
-# test_grouped.py has the formats for judgments of several judges.
+# formats/test_judge_groups.py has the formats for judgments of several judges.
 WRITTEN = [format for format in FORMATS if format.write is not None and format.judgments == "grades"]
 PAIRS = list(itertools.product(WRITTEN, WRITTEN))
 TREC_RUN = b"q1 Q0 a 7 2.5 bm25\nq1 Q0 b 3 1.25 bm25\nq2 Q0 a 1 -1e-07 other\n"
@@ -254,7 +254,7 @@ def test_standard_input_and_output(command: Command, tmp_path: Path, monkeypatch
     [
         (["--to", "jsn"], "unknown format 'jsn'"),
         (["--from", "beir", "--kind", "run", "--to", "csv"], "format beir has no runs"),
-        (["--to", "log"], "can be read but not written"),
+        (["--kind", "qrels", "--to", "judgments"], "can be read but not written"),
         (["--column", "query", "--to", "csv"], "--column takes ROLE=NAME"),
         (["--kind", "corpus"], "Invalid value for '--kind'"),
         ([], "has no known suffix"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rankgauge.labels.records import Inclusion, Judgment, PoolItem
-from rankgauge.labels.texts import write_pool
+from rankgauge.io.formats.judgment_lines import Inclusion, Judgment
+from rankgauge.labels.pool_files import PoolItem, write_pool
 
 DEPTH = Inclusion("depth")
 

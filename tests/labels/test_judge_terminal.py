@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from rankgauge.io.formats.judgment_lines import current_judgments
 from rankgauge.labels import read_judgments
-from rankgauge.labels.reading import current_judgments
 from tests.labels.pools import pool_file
 
 pty = pytest.importorskip("pty")

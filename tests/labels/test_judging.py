@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from rankgauge import RankgaugeWarning, read_qrels
 from rankgauge.cli.main import run as run_command
 from rankgauge.errors import InputError, UsageError
-from rankgauge.io.formats.judgments import median_grade
+from rankgauge.io.formats.judgment_lines import current_judgments, median_grade
 from rankgauge.labels import JudgmentFile, PoolItem, read_judgments
-from rankgauge.labels.reading import current_judgments
-from rankgauge.labels.session import Assessor, JudgingSession
+from rankgauge.labels.judging_session import Assessor, JudgingSession
 from rankgauge.render.judging_screen import Screen, highlighted, judging_screen, query_words
 from tests.labels.pools import DEPTH, items, judgment, pool_file
 

@@ -14,14 +14,12 @@ from hypothesis import strategies as st
 from rankgauge import Qrels, Run, fuse
 from rankgauge.cli.main import run as run_command
 from rankgauge.errors import InputError, UsageError
+from rankgauge.io.formats.judgment_lines import Inclusion
 from rankgauge.labels import PoolOptions, pool_documents, read_pool
-from rankgauge.labels.judged import read_judged
 from rankgauge.labels.judgment_file import JudgmentFile
-from rankgauge.labels.move_to_front import move_to_front_order
-from rankgauge.labels.pooling import shared_budget
-from rankgauge.labels.records import Inclusion
-from rankgauge.labels.strata import draw_strata
-from rankgauge.stats.seeds import RandomStream
+from rankgauge.labels.pool_files import read_judged
+from rankgauge.labels.pooling import draw_strata, move_to_front_order, shared_budget
+from rankgauge.stats.draws import RandomStream
 from tests.labels.pools import judgment
 
 LETTERS = "abcdefghijklmnop"
@@ -144,9 +142,9 @@ def test_bad_options_are_errors(tmp_path: Path) -> None:
     run = Run.from_lists({"1": list("abc"), "2": list("abc")})
     with pytest.raises(UsageError, match="needs a size"):
         PoolOptions("stratified")
-    with pytest.raises(UsageError, match="depth must be at least 1"):
+    with pytest.raises(UsageError, match="depth: expected a whole number of at least 1"):
         PoolOptions(depth=0)
-    with pytest.raises(UsageError, match="strategy must be one of"):
+    with pytest.raises(UsageError, match="strategy: expected one of"):
         PoolOptions("best")  # type: ignore[arg-type]  # which is not one
     with pytest.raises(UsageError, match="less than two judgments for each of 2 queries"):
         pool_documents([run], PoolOptions("stratified", budget=3))
@@ -183,6 +181,27 @@ def test_the_command_attaches_texts_and_says_which_are_missing(files: Path, caps
     from rankgauge.io.corpus.corpus import CorpusDocument
 
     assert row["text_sha256"] == CorpusDocument(b"x", "T", "the text").text_sha256
+
+
+def test_a_pool_has_the_texts_that_came_with_the_results(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = [{"id": "x", "text": "returned"}, {"id": "z", "score": 1}]
+    Path("log.jsonl").write_text(json.dumps({"query_id": "1", "retrieved": results[:1]}) + "\n")
+    Path("search.py").write_text(f"def search(query):\n    return [{results[0]!r}, 'z']\n")
+    for system in ("log.jsonl", "./search.py:search"):
+        assert run_command(["pool", "a.run", system, "-o", "pool.jsonl", "--queries", "queries.tsv"]) == 0, system
+        texts = {item.doc: item.text for item in read_pool("pool.jsonl")}
+        assert (texts["x"], texts["y"]) == ("returned", None)
+    corpus = ["--corpus", "corpus.jsonl", "--queries", "queries.tsv"]
+    assert run_command(["pool", "a.run", "log.jsonl", "-o", "pool.jsonl", *corpus]) == 0
+    assert read_pool("pool.jsonl")[0].text == "the text"  # the corpus counts if there is one
+
+
+def test_documents_of_a_live_retriever_can_be_judged(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("search.py").write_text("def search(query):\n    return [{'id': 'x', 'text': 'returned'}]\n")
+    Path("judge.py").write_text("def judge(query, text):\n    return 1 if text == 'returned' else 0\n")
+    assert run_command(["pool", "./search.py:search", "-o", "pool.jsonl", "--queries", "queries.tsv"]) == 0
+    assert run_command(["judge", "pool.jsonl", "-o", "judgments.jsonl", "--judge", "./judge.py:judge"]) == 0
+    assert json.loads(Path("judgments.jsonl").read_text())["relevance"] == 1
 
 
 def test_a_pool_never_overwrites_an_input(files: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge import batch_evaluate_metrics, evaluate, evaluate_retrieval_batch
-from rankgauge.lists.joined import join_lists
+from rankgauge.lists.list_join import join_lists
 from tests.measures.variants import ALL
 
 DOCS = st.sampled_from([f"d{number}" for number in range(12)])

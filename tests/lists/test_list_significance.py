@@ -4,7 +4,7 @@ import pytest
 from scipy import stats
 
 from rankgauge import InputError, UsageError, calculate_confidence_interval, statistical_significance_test
-from rankgauge.stats.tests import student_t
+from rankgauge.stats.paired_tests import student_t
 
 A, B = [0.2, 0.5, 0.9, 0.4, 0.7], [0.1, 0.6, 0.5, 0.3, 0.6]
 KEYS = {"t_statistic", "p_value", "significant", "mean_a", "mean_b"}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import join
 from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.passage_builder import ChunkRows, PartRows, PassageRows, PieceRows, build_passage_judgments
 from rankgauge.core.passage_judgments import Unit
-from rankgauge.core.passage_tables import ChunkRows, PartRows, PassageRows, PieceRows, build_passage_judgments
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 

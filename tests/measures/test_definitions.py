@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import join
-from rankgauge.measures.spec import DEFINITIONS as DECLARED
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.measure import DEFINITIONS as DECLARED
+from rankgauge.measures.measure import Measure
 from tests.measures.definitions import DEFINITIONS
 from tests.measures.variants import ALL, NAMES
 from tests.strategies import FLOAT, Case, cases

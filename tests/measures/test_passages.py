@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import InputError, MeasureError, evaluate, parse_measure
-from rankgauge.comparison.attribution import explain
+from rankgauge.comparison.document_changes import explain
 from rankgauge.core.hits_builder import join
-from rankgauge.core.passage_judgments import PassageJudgments
-from rankgauge.core.passage_segments import UNRANKED
+from rankgauge.core.passage_judgments import UNRANKED, PassageJudgments
 from rankgauge.core.run import Run
 from tests.measures.chunked_text import ChunkedText, chunked_texts, hits_of, judgments_of
 

@@ -16,7 +16,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, MeasureError
 from rankgauge.io.pipeline.dict_lookup import dict_hits
-from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.names import parse_measure
 from rankgauge.measures.trec_names import PREFERENCE_FAMILIES
 from tests.needs import require
 

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rankgauge.core.arrays import Floats
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import join
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.core.tables import Floats
-from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.names import parse_measure
 from tests.measures.variants import ALL
 from tests.strategies import FLOAT, Case, cases
 

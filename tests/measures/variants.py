@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rankgauge.measures.parse import parse_measure
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import parse_measure
 
 NAMES: dict[str, list[str]] = {
     "P": ["P@1", "P@5", "P(rel=2)@3", "P(norm='retrieved')@5", "P(judged_only=True)@5"],

@@ -101,7 +101,7 @@ def test_lists_of_different_lengths_are_an_error() -> None:
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, "5", True])
 def test_k_is_a_whole_number(k: Any) -> None:
-    with pytest.raises(UsageError, match="k must be a whole number"):
+    with pytest.raises(UsageError, match="k: expected a whole number"):
         RetrievalEvaluator().evaluate_single([], [], k)
 
 

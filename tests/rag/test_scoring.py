@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rankgauge.core.run import Run
-from rankgauge.lists.joined import join_lists
+from rankgauge.lists.list_join import join_lists
 from rankgauge.rag.scoring import QueryJudgments, evaluate_cases
 from tests.measures.variants import ALL
 

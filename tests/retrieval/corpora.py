@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from rankgauge.io.corpus.corpus import CorpusDocument, InMemoryCorpus
-from rankgauge.retrieval.base import QueryBatch
+from rankgauge.retrieval.retriever import QueryBatch
 
 KITCHEN = InMemoryCorpus(
     {

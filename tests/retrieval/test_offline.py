@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge.retrieval.embedders import offline
-from rankgauge.retrieval.embedders.offline import OFFLINE, allow_downloads, stay_offline
+from rankgauge.retrieval.embedders import model_files
+from rankgauge.retrieval.embedders.model_files import OFFLINE, allow_downloads, stay_offline
 from tests.needs import require
 
 # Each use of a socket is an event of Python, whichever library makes it.
@@ -31,7 +31,7 @@ check("demo -o demo")
 check("report verify demo")
 check("report html demo -o page.html")
 check("init --force")
-for options in ("--mode lexical", "--mode vector", "--mode hybrid --rerank sentences"):
+for options in ("--retriever lexical", "--retriever vector", "--retriever hybrid --rerank sentences"):
     check(f"runs fetch --corpus data {options} -o run.trec --latency 2")
 check("evaluate data/qrels.trec run.trec data/runs/lexical.trec --ci --html evaluated.html")
 check("compare data/qrels.trec data/runs/lexical.trec data/runs/vector.trec")
@@ -78,7 +78,7 @@ def test_default_paths_need_no_network_and_try_none(tmp_path: Path) -> None:
 
 def test_a_model_that_was_named_may_be_downloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(OFFLINE, raising=False)
-    monkeypatch.setattr(offline, "_set_here", set())
+    monkeypatch.setattr(model_files, "_set_here", set())
     stay_offline()
     assert os.environ[OFFLINE] == "1"
     allow_downloads()
@@ -88,7 +88,7 @@ def test_a_model_that_was_named_may_be_downloaded(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("value", ["0", "1"])
 def test_the_setting_of_the_user_has_precedence(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(OFFLINE, value)
-    monkeypatch.setattr(offline, "_set_here", set())
+    monkeypatch.setattr(model_files, "_set_here", set())
     stay_offline()
     allow_downloads()
     assert os.environ[OFFLINE] == value

@@ -9,8 +9,8 @@ import pytest
 from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.io.corpus.collection import open_collection
-from rankgauge.retrieval.base import QueryBatch, retrieve_run
-from rankgauge.retrieval.fetch.modes import make_retriever
+from rankgauge.retrieval.open_retriever import make_retriever
+from rankgauge.retrieval.retriever import QueryBatch, retrieve_run
 
 # nDCG@10: floors against regressions, not evidence of quality: the defaults were chosen on these collections by the
 # rule of docs/concepts/retrieval-defaults.md. It subtracts no mean: 0.3757 on cisi, where half of it gives 0.3923.

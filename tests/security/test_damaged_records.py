@@ -17,16 +17,16 @@ import pytest
 from rankgauge import InputError, MetricsCache, RankgaugeError, evaluate
 from rankgauge.benchmark.folder import MANIFEST
 from rankgauge.benchmark.verify import verify_benchmark
+from rankgauge.comparison.gate.baseline_file import write_baseline
 from rankgauge.comparison.gate.gate import gate
-from rankgauge.comparison.gate.storing import write_baseline
 from rankgauge.core.ids import Ids
-from rankgauge.evaluation.cached import evaluate_cached
-from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.evaluation.value_cache import evaluate_cached
+from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.report import manifest as manifests
-from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.lexical import Lexical
-from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
+from rankgauge.retrieval.fetch import FetchOptions, fetch_run
+from rankgauge.retrieval.retriever import QueryBatch
 from tests.security.test_outside_folder import original as original
 
 QRELS = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2}, "q3": {"d1": 1}}

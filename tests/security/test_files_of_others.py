@@ -13,11 +13,19 @@ import numpy as np
 import pytest
 
 from rankgauge import InputError
-from rankgauge.io import owned
-from rankgauge.io.owned import LOCK_FILE, TEMPORARY_SUFFIX, _swept, lock_folder, open_locked, sweep, temporary_folder
-from rankgauge.io.writing import write_atomically
-from rankgauge.retrieval.fetch.journal import JOURNAL_MAGIC, Journal
-from rankgauge.retrieval.store import load_arrays, save_arrays
+from rankgauge.io import owned_files
+from rankgauge.io.atomic_files import write_atomically
+from rankgauge.io.owned_files import (
+    LOCK_FILE,
+    TEMPORARY_SUFFIX,
+    _swept,
+    lock_folder,
+    open_locked,
+    sweep,
+    temporary_folder,
+)
+from rankgauge.retrieval.indexing import load_arrays, save_arrays
+from rankgauge.retrieval.journal import JOURNAL_MAGIC, Journal
 
 Command = Callable[..., Any]
 READY = "    out.write(b'half')\n    out.flush()\n    print('ready', flush=True)\n"
@@ -35,7 +43,7 @@ def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> 
     (tmp_path / "queries.tsv").write_text("q1\tone\nq2\ttwo\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    words = ("runs", "fetch", "--mode", "search_here:find", "--queries", "queries.tsv", "-o", "run.trec")
+    words = ("runs", "fetch", "--retriever", "search_here:find", "--queries", "queries.tsv", "-o", "run.trec")
     yield lambda *more: command(*words, *more)
     sys.modules.pop("search_here", None)
 
@@ -98,7 +106,7 @@ def benchmark(tmp_path: Path, fetch: Command, command: Command) -> Callable[...,
     (tmp_path / "qrels").write_text("q1 0 d1 1\nq2 0 d1 1\n")
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "one"}\n')
     words = ("benchmark", "run", "--corpus", "corpus.jsonl", "--queries", "queries.tsv", "--qrels", "qrels")
-    return lambda *more: command(*words, "--mode", "search_here:find", "--latency", "0", "-o", "out", *more)
+    return lambda *more: command(*words, "--retriever", "search_here:find", "--latency", "0", "-o", "out", *more)
 
 
 def test_a_working_folder_that_no_benchmark_made_stays_as_it_is(tmp_path: Path, benchmark: Command) -> None:
@@ -189,8 +197,8 @@ def swept(folder: Path) -> list[str]:
 
 def test_what_a_killed_process_left_is_swept_and_what_a_living_one_uses_is_not(tmp_path: Path) -> None:
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom rankgauge.io.owned import temporary_folder\n"
-        "from rankgauge.io.writing import write_atomically\n"
+        "import os, sys\nfrom pathlib import Path\nfrom rankgauge.io.owned_files import temporary_folder\n"
+        "from rankgauge.io.atomic_files import write_atomically\n"
         "with write_atomically(sys.argv[1]) as out, temporary_folder(Path(sys.argv[1])):\n"
         f"{READY}    sys.stdin.read()\n    os._exit(9)\n"
     )
@@ -226,12 +234,12 @@ def test_a_folder_that_another_process_sweeps_before_it_is_locked_is_made_again(
     def open_after_sweep(path: Path, magic: bytes, kind: str) -> IO[bytes]:
         if not swept:
             path.touch()
-            owned._remove_leftover(path.parent, is_folder=True)
+            owned_files._remove_leftover(path.parent, is_folder=True)
             swept.append(path.parent)
             assert not path.parent.exists()
         return open_locked(path, magic, kind)
 
-    monkeypatch.setattr(owned, "open_locked", open_after_sweep)
+    monkeypatch.setattr(owned_files, "open_locked", open_after_sweep)
     with temporary_folder(tmp_path / "x") as folder:
         assert folder.is_dir()
         assert folder not in swept
@@ -244,7 +252,7 @@ def test_a_folder_that_cannot_be_locked_is_an_error_after_a_few_attempts(
     def refuse(path: Path, magic: bytes, kind: str) -> IO[bytes]:
         raise InputError.at(path, None, "cannot write")
 
-    monkeypatch.setattr(owned, "open_locked", refuse)
+    monkeypatch.setattr(owned_files, "open_locked", refuse)
     with pytest.raises(InputError, match="cannot write"), temporary_folder(tmp_path / "x"):
         raise AssertionError
     assert list(tmp_path.iterdir()) == []

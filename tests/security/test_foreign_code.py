@@ -32,7 +32,7 @@ def test_an_error_in_the_users_module_is_named_with_its_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.delitem(sys.modules, "mine", raising=False)
-    outcome = command("evaluate", "--retriever", name, "--cases", "cases.jsonl")
+    outcome = command("evaluate", "cases.jsonl", name)
     sys.modules.pop("mine", None)
     assert problem in outcome.err
     assert "Traceback" not in outcome.err

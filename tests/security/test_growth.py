@@ -17,7 +17,7 @@ import pytest
 import rankgauge
 from rankgauge import RankgaugeError, RankgaugeWarning, read_corpus, read_qrels, read_queries, read_run
 from rankgauge.adapters.story.story import read_story
-from rankgauge.comparison.gate.stored import read_baseline
+from rankgauge.comparison.gate.baseline_file import read_baseline
 
 SOURCE = Path(rankgauge.__file__).parent
 # Repeated, between a beginning and an end, these are the texts that make a regular expression try again and again.
@@ -41,7 +41,7 @@ METHODS: dict[str, Callable[[re.Pattern[Any], Any], object]] = {
     "finditer": lambda pattern, text: list(pattern.finditer(text)),
 }
 HOPELESS = 1.0  # seconds, for sizes that take milliseconds
-USER_PATTERNS = {"retrieval/engines/gate.py", "secrets.py"}  # of the user's own configuration, or of a secret
+USER_PATTERNS = {"retrieval/engines/routing.py", "secrets.py"}  # of the user's own configuration, or of a secret
 LITERAL_PREFIXES = {"validation/findings.py", "io/writers.py"}  # an escaped name, or one character, and a literal
 
 

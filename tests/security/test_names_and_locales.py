@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from rankgauge.comparison.gate.stored import read_baseline
+from rankgauge.comparison.gate.baseline_file import read_baseline
 from rankgauge.errors import printable
-from rankgauge.io.text import json_text
+from rankgauge.io.text_checks import json_text
 
 NOT_UTF8 = os.fsdecode(b"l\xe4uf")  # Latin-1
 QRELS = "fråga 0 dök 1\nq2 0 日本 1\n"
@@ -37,6 +37,7 @@ def commands(name: str) -> list[list[str]]:
     """Commands that read and write files with a name, and print it."""
     qrels, run, other = f"{name}.qrels", f"{name}.trec", f"{name}-other.trec"
     queries, out = f"{name}-queries.jsonl", f"out-{name}"
+    fetch = ["runs", "fetch", "--retriever", "./find.py:find"]
     return [
         ["evaluate", qrels, run, "-q", "-m", "RR", "--format", "json"],
         ["evaluate", qrels, run, "-q", "-m", "RR", "--html", f"{out}.html"],
@@ -49,7 +50,7 @@ def commands(name: str) -> list[list[str]]:
         ["fuse", run, other, "-o", f"{out}.trec"],
         ["gate", qrels, run, "-m", "RR", "--write-baseline", f"{out}.json"],
         ["gate", qrels, run, "-m", "RR", "--baseline", f"{out}.json", "--format", "json"],
-        ["runs", "fetch", "--mode", "./find.py:find", "--queries", queries, "-o", f"{out}-f", "--manifest", f"{out}-m"],
+        [*fetch, "--queries", queries, "-o", f"{out}-f", "--manifest", f"{out}-m"],
         ["trec_eval", "-q", "-m", "map", qrels, run],
         ["evaluate", qrels, f"{name}-missing.trec"],
     ]

@@ -15,7 +15,7 @@ from rankgauge.benchmark.folder import MANIFEST
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.config.settings import Settings
 from rankgauge.report import manifest as manifests
-from rankgauge.report.manifest_shape import is_inside
+from rankgauge.report.manifest import is_inside
 
 Command = Callable[..., Any]
 SECRET = "hunter2 is the password"

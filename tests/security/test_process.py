@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge.cli import failures
-from rankgauge.io.owned import TEMPORARY_SUFFIX
+from rankgauge.cli import process
+from rankgauge.io.owned_files import TEMPORARY_SUFFIX
 
 Command = Callable[..., Any]
 PROGRAM = [sys.executable, "-m", "rankgauge"]
@@ -144,7 +144,7 @@ def test_running_out_of_memory_says_what_to_do(command: Command, monkeypatch: py
     monkeypatch.setattr(module, "listing", exhausted)
     outcome = command("measures")
     assert outcome.code == 71
-    assert outcome.err == f"error: out of memory\nhint: {failures.MEMORY_HINT}\n"
+    assert outcome.err == f"error: out of memory\nhint: {process.MEMORY_HINT}\n"
 
 
 def test_a_library_that_cannot_be_loaded_is_not_a_bug(files: Path) -> None:
@@ -152,21 +152,21 @@ def test_a_library_that_cannot_be_loaded_is_not_a_bug(files: Path) -> None:
     (files / "numpy" / "__init__.py").write_text("raise ImportError('\\nread this first\\ncannot map segment\\n\\n')\n")
     done = in_shell(files, "PYTHONPATH=.:$PYTHONPATH rankgauge evaluate qrels run")
     assert done.returncode == 71
-    assert done.stderr == f"error: cannot load a library: cannot map segment\nhint: {failures.LIBRARY_HINT}\n"
+    assert done.stderr == f"error: cannot load a library: cannot map segment\nhint: {process.LIBRARY_HINT}\n"
 
 
 def test_a_bug_has_a_traceback_and_says_where_to_report_it(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     import rankgauge.cli.commands.measures as module
 
     monkeypatch.setattr(module, "listing", lambda: dict[str, str]()["missing"])
-    monkeypatch.setattr(failures, "_line_of_user_code", lambda _: None)  # this test is somebody's code, too
+    monkeypatch.setattr(process, "_line_of_user_code", lambda _: None)  # this test is somebody's code, too
     outcome = command("measures")
     assert outcome.code == 70
     assert "Traceback (most recent call last)" in outcome.err
     last, hint = outcome.err.splitlines()[-2:]
     assert last.startswith("error: this is a bug in rankgauge ")
     assert last.endswith(": KeyError: 'missing'")
-    assert hint == f"hint: {failures.BUG_HINT}"
+    assert hint == f"hint: {process.BUG_HINT}"
 
 
 def test_an_error_of_a_users_own_code_is_one_line(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,7 @@ def test_an_error_of_a_users_own_code_is_one_line(command: Command, monkeypatch:
     assert outcome.err.splitlines()[0].endswith(": KeyError: 'missing'")
     assert outcome.err.startswith(f"error: {__file__}:")
     assert "Traceback" not in outcome.err
-    monkeypatch.setenv(failures.DEBUG_VARIABLE, "1")
+    monkeypatch.setenv(process.DEBUG_VARIABLE, "1")
     assert "Traceback" in command("measures").err
 
 

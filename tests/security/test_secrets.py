@@ -17,14 +17,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rankgauge import secrets
-from rankgauge.benchmark.json_fields import mismatch
-from rankgauge.config.reading import load_config
-from rankgauge.config.selectors import PathNotFound, parse_selector
+from rankgauge.benchmark.verify import mismatch
+from rankgauge.config.config_file import load_config
+from rankgauge.config.json_paths import PathNotFound, parse_selector
 from rankgauge.errors import InputError, InputTypeError, printable, shown
 from rankgauge.labels.verdicts import verdict_of
 from rankgauge.report.manifest import plain_text
 from rankgauge.retrieval.asking.failures import NoAnswer, failure_text
-from rankgauge.retrieval.engines import http
+from rankgauge.retrieval.engines import http_client
 from rankgauge.secrets import (
     MAX_ERROR_CHARACTERS,
     error_text,
@@ -188,6 +188,8 @@ def test_structured_data_is_masked_by_the_names_of_its_keys() -> None:
 
 
 @given(st.text(min_size=4, max_size=40).filter(lambda text: len(text.strip()) >= 4 and "…" not in text))
+@example("0\\\\0")  # two backslashes: two characters in a URL
+@example("0 \xa00")  # white space of which JSON escapes a part
 def test_a_registered_value_is_masked_however_it_is_written(value: str) -> None:
     register_secret(value)
     value = value.strip()
@@ -272,8 +274,8 @@ SHORTENERS: dict[str, tuple[int, Callable[[str], str]]] = {
     "error": (MAX_ERROR_CHARACTERS, lambda text: error_text(ValueError(text))),
     "failure": (MAX_ERROR_CHARACTERS, lambda text: failure_text(NoAnswer(text))),
     "timeout": (MAX_ERROR_CHARACTERS, lambda text: failure_text(TimeoutError(text))),
-    "answer": (http.SHOWN_BODY, lambda text: http._first_line(text.encode())),
-    "url": (http.SHOWN_BODY - 9, lambda text: http.shown_url(f"http://h/{quote(text, safe='%')}")),
+    "answer": (http_client.SHOWN_BODY, lambda text: http_client._first_line(text.encode())),
+    "url": (http_client.SHOWN_BODY - 9, lambda text: http_client.shown_url(f"http://h/{quote(text, safe='%')}")),
     "keys": (30, path_error),
     "difference": (59, lambda text: mismatch(text, None)),
     "reason": (300, lambda text: str(verdict_of((1, text), 3).reason)),
@@ -296,7 +298,7 @@ def test_no_piece_of_a_secret_is_shown_wherever_the_text_around_it_is_cut(name: 
 
 def test_no_piece_of_a_password_is_in_an_error_of_a_database() -> None:
     psycopg = pytest.importorskip("psycopg")
-    from rankgauge.config.postgres import PostgresSection
+    from rankgauge.config.servers import PostgresSection
     from rankgauge.retrieval.engines.postgres_client import MESSAGE_CHARACTERS, connection_string, server_message
 
     dsn = f"host=127.0.0.1 password={TOKEN} dbname=x"
@@ -388,7 +390,7 @@ def assert_no_piece(folder: Path, outputs: str) -> None:
 
 
 def test_a_token_in_an_address_is_in_no_file_or_output_of_a_fetch(folder: Path, command: Callable[..., Any]) -> None:
-    arguments = ["runs", "fetch", "--mode", "server.yaml", "--queries", "queries.jsonl", "-o", "run.trec"]
+    arguments = ["runs", "fetch", "--retriever", "server.yaml", "--queries", "queries.jsonl", "-o", "run.trec"]
     stopped = command(*arguments)
     finished = command(*arguments, "--max-failures", 999, "--manifest", "run.json")
     assert stopped.code == 1, stopped.err
@@ -410,7 +412,7 @@ def test_a_token_in_an_address_is_in_no_output_of_a_live_evaluation(folder: Path
     cases = [{"query": "a" * length, "relevant_ids": ["d1"]} for length in QUERY_LENGTHS[12:]]
     (folder / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
     for form in ("table", "json"):
-        done = command("evaluate", "--retriever", "server.yaml", "--cases", "cases.jsonl", "--format", form)
+        done = command("evaluate", "cases.jsonl", "server.yaml", "--format", form)
         assert "HttpFailure: GET http" in done.out + done.err
         assert_no_piece(folder, done.out + done.err)
 
@@ -423,6 +425,8 @@ def test_an_error_of_a_users_module_is_masked_on_the_terminal(
     for debug in (False, True):
         if debug:
             monkeypatch.setenv("RANKGAUGE_DEBUG", "1")
-        done = command("runs", "fetch", "--mode", "./broken_search.py:find", "--queries", "queries.jsonl", "-o", "r")
+        done = command(
+            "runs", "fetch", "--retriever", "./broken_search.py:find", "--queries", "queries.jsonl", "-o", "r"
+        )
         assert done.code != 0
         assert_hidden(done.out + done.err, TOKEN)

@@ -25,8 +25,8 @@ from rankgauge import evaluate_retriever
 from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.rag import RetrieverCalls
 from rankgauge.retrieval import CallableRetriever, FetchOptions, QueryBatch, fetch_run
-from rankgauge.retrieval.engines.http import HttpEngine, HttpFailure, HttpTimeout, post_json
-from rankgauge.retrieval.engines.http_exchange import NotDecoded, TooLarge, decoded
+from rankgauge.retrieval.engines.http import HttpEngine
+from rankgauge.retrieval.engines.http_client import HttpFailure, HttpTimeout, NotDecoded, TooLarge, decoded, post_json
 from tests.labels.pools import pool_file
 from tests.retrieval.engines.loopback import Reply, Request, serving
 
@@ -187,7 +187,7 @@ def test_a_value_of_the_environment_adds_no_header_and_is_not_shown(
             HttpEngine({**section, **READ})
         (tmp_path / "http.yaml").write_text(json.dumps({"http": {**section, **READ}}))
         (tmp_path / "cases.jsonl").write_text('{"query": "bread", "relevant_ids": ["a"]}\n')
-        outcome = command("evaluate", "--retriever", tmp_path / "http.yaml", "--cases", tmp_path / "cases.jsonl")
+        outcome = command("evaluate", tmp_path / "cases.jsonl", tmp_path / "http.yaml")
     assert outcome.code == 64
     assert requests == []
     assert "nter2" not in str(caught.value) + outcome.out + outcome.err
@@ -312,7 +312,7 @@ def test_a_call_that_timed_out_gives_its_connection_back() -> None:
 def test_a_timeout_within_http_is_refused_with_what_to_write(tmp_path: Path, command: Callable[..., Any]) -> None:
     (tmp_path / "http.yaml").write_text("http:\n  url: http://127.0.0.1:9\n  results: hits\n  timeout: 3\n")
     (tmp_path / "cases.jsonl").write_text('{"query": "bread", "relevant_ids": ["a"]}\n')
-    outcome = command("evaluate", "--retriever", tmp_path / "http.yaml", "--cases", tmp_path / "cases.jsonl")
+    outcome = command("evaluate", tmp_path / "cases.jsonl", tmp_path / "http.yaml")
     assert outcome.code == 2
     assert "http.yaml:4: expected 'timeout' beside 'http', not in it" in outcome.err
     with pytest.raises(InputError, match="beside 'http'"):

@@ -16,9 +16,9 @@ import pytest
 
 from rankgauge.cli.main import run as run_command
 from rankgauge.errors import InputError
+from rankgauge.io.formats.judgment_lines import current_judgments
 from rankgauge.labels import JudgmentFile, read_judgments
-from rankgauge.labels.reading import current_judgments
-from rankgauge.labels.session import Assessor, JudgingSession
+from rankgauge.labels.judging_session import Assessor, JudgingSession
 from tests.labels.pools import items, judgment, pool_file
 from tests.needs import ROOT
 

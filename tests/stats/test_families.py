@@ -7,13 +7,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankgauge.errors import InputError, UsageError
-from rankgauge.stats.correction import P_VALUE_CORRECTIONS, correct
-from rankgauge.stats.max_t import maxt
+from rankgauge.stats.corrections import P_VALUE_CORRECTIONS, correct, maxt, shuffled_sums, tukey
+from rankgauge.stats.draws import RandomStream, Resampling
+from rankgauge.stats.paired_tests import paired_t
 from rankgauge.stats.randomization import randomization_test
 from rankgauge.stats.results import ALTERNATIVES, Alternative
-from rankgauge.stats.seeds import RandomStream, Resampling
-from rankgauge.stats.tests import paired_t
-from rankgauge.stats.tukey_hsd import shuffled_sums, tukey
 from tests.stats import definitions
 from tests.stats.strategies import alternatives, differences, scores
 

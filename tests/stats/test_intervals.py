@@ -10,6 +10,7 @@ from scipy import stats
 
 from rankgauge.errors import InputError, UsageError
 from rankgauge.stats.bootstrap import bca_ends, resampled_means
+from rankgauge.stats.draws import RandomStream, Resampling
 from rankgauge.stats.intervals import (
     DIFFERENCE_METHODS,
     MEAN_METHODS,
@@ -22,7 +23,6 @@ from rankgauge.stats.intervals import (
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval
 from rankgauge.stats.samples import Floats, sample
-from rankgauge.stats.seeds import RandomStream, Resampling
 from tests.stats.strategies import pairs
 
 RNG = np.random.default_rng(4)

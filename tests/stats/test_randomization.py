@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from rankgauge.errors import InputError, UsageError
 from rankgauge.stats import randomization
+from rankgauge.stats.draws import RandomStream, Resampling
 from rankgauge.stats.randomization import enumerated_sums, flipped_sums, randomization_test
 from rankgauge.stats.results import Alternative
-from rankgauge.stats.seeds import RandomStream, Resampling
 from tests.stats import definitions
 from tests.stats.strategies import alternatives, lists_of_differences, pairs
 

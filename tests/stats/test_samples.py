@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge.stats.effect_size import effect
+from rankgauge.stats.effects import effect
+from rankgauge.stats.paired_tests import wilcoxon
 from rankgauge.stats.samples import paired, sample
-from rankgauge.stats.signed_rank import wilcoxon
 
 NOISE = 2e-13  # more than floats make of a measure, less than a measure ever moves
 

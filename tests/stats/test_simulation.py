@@ -11,15 +11,14 @@ import pytest
 from scipy.stats import binom
 
 from rankgauge.stats import joint_test
+from rankgauge.stats.corrections import maxt, tukey
+from rankgauge.stats.draws import Resampling
+from rankgauge.stats.effects import power
 from rankgauge.stats.intervals import difference_interval, mean_interval
-from rankgauge.stats.max_t import maxt
-from rankgauge.stats.power_analysis import power
+from rankgauge.stats.paired_tests import equivalence, paired_t, paired_test, welch
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval, PairedTest
 from rankgauge.stats.samples import Floats
-from rankgauge.stats.seeds import Resampling
-from rankgauge.stats.tests import equivalence, paired_t, paired_test, welch
-from rankgauge.stats.tukey_hsd import tukey
 
 pytestmark = pytest.mark.simulation
 

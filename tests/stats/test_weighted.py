@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from rankgauge.errors import InputError
 from rankgauge.stats import Resampling, joint_test, mean_interval, wilson_interval
-from rankgauge.stats.draws import draw, drawn_counts, unit_rows
+from rankgauge.stats.draws import RandomStream, draw, drawn_counts, unit_rows
 from rankgauge.stats.intervals import MEAN_METHODS, MeanMethod
 from rankgauge.stats.results import Alternative
 from rankgauge.stats.samples import sample
-from rankgauge.stats.seeds import RandomStream
-from tests.stats.test_joint import ALTERNATIVES, FEW, LIMITS, families
+from tests.stats.test_joint_tests import ALTERNATIVES, FEW, LIMITS, families
 
 Family = tuple[np.ndarray, list[int] | None]
 

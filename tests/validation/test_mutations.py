@@ -184,7 +184,8 @@ def test_a_fault_put_into_judgments_is_named_once_with_its_line(
 # What only other formats than TREC's can have, and what is said of a file that has no rows at all.
 ELSEWHERE = {
     "unreadable", "id", "empty-id", "nul", "long-id", "blank-around-id", "record", "shape", "duplicate-query",
-    "order-against-scores", "contradiction", "guarded-id", "incomplete-line", "assessors-differ",
+    "order-against-scores", "contradiction", "guarded-id", "incomplete-line", "assessors-differ", "latency",
+    "labels-differ",
 }  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import rankgauge
 from rankgauge import InputError, Qrels, RankgaugeError, validate_qrels, validate_run
+from rankgauge.core.id_overlap import folded, normalized, unquoted, without_zeros
 from rankgauge.core.ids import Ids
-from rankgauge.core.near import folded, normalized, unquoted, without_zeros
 from rankgauge.io.read import read_rows
 from rankgauge.render.documents.validation import document
 from rankgauge.render.formats.terminal import as_text
@@ -197,7 +197,8 @@ def test_every_code_that_a_reader_uses_is_in_the_table() -> None:
                 first = next((arg for arg in node.args if isinstance(arg, ast.Constant)), None)
                 if called in ("add", "add_lines", "_add") and first is not None and isinstance(first.value, str):
                     used.add(first.value)
-    assert used - {"duplicate-id"} <= set(CODES)  # queries and documents that stand twice are no matter of a run
+    not_validated = {"duplicate-id", "probability", "stratum", "text"}  # of corpora, queries, and how lines were judged
+    assert used - not_validated <= set(CODES)
     assert {"columns", "score", "duplicate-rank", "crlf"} <= used
 
 

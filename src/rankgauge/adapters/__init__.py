@@ -1,5 +1,5 @@
-"""Other front doors, thin over evaluation: pipeline logs, story search, trec_eval's command line."""
+"""Other ways into evaluation: pipeline logs, story search, trec_eval's command line."""
 
-from rankgauge.core.lazy import attach
+from rankgauge.core.public_names import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

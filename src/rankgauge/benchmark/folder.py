@@ -12,34 +12,35 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.benchmark.gold import BenchmarkGold, stored_labels
+from rankgauge.benchmark.gold_inputs import BenchmarkGold, stored_labels
+from rankgauge.benchmark.plan import INPUTS_FOLDER
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, shown, write_error, write_errors
 from rankgauge.io.byte_streams import LoadedFile, load_file, sha256_of_file
-from rankgauge.io.corpus.reading import read_corpus
-from rankgauge.io.options import Reading
-from rankgauge.io.owned import LOCK_FILE, is_marked, lock_folder, sweep
+from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.io.owned_files import LOCK_FILE, is_marked, lock_folder, sweep
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels, run_from_rows
-from rankgauge.io.records import parse_record
-from rankgauge.labels.gold.options import GoldOptions
+from rankgauge.io.reading_options import Reading
+from rankgauge.io.stored_json import parse_record
+from rankgauge.labels.gold.gold_judgments import GoldOptions
 from rankgauge.render.documents.benchmark import benchmark_document, json_texts
 from rankgauge.render.formats.markdown import as_markdown
 from rankgauge.report import manifest as manifests
-from rankgauge.report.building import evaluate_for_report, report_of
-from rankgauge.report.report import Cost, Report
+from rankgauge.report.report import Report, evaluate_for_report, report_of
+from rankgauge.retrieval.latency import Cost
 from rankgauge.secrets import registered_secrets_ignored
 from rankgauge.validation.findings import Validation
-from rankgauge.validation.options import ValidationOptions
-from rankgauge.validation.reading import ValidatedFile, read_for_validation
-from rankgauge.validation.validate import validate_qrels, validate_run
+from rankgauge.validation.qrels_validation import validate_qrels
+from rankgauge.validation.run_validation import validate_run
+from rankgauge.validation.validated_file import ValidatedFile, ValidationOptions, read_for_validation
 
 MANIFEST = "ExperimentManifest.json"
 REPORT = "BenchmarkReport.json"
 COMPARISON = "BenchmarkComparison.md"
 PAGE = "report.html"
-RUNS_FOLDER, EVALUATIONS_FOLDER, INPUTS_FOLDER = "runs", "evaluations", "inputs"
+RUNS_FOLDER, EVALUATIONS_FOLDER = "runs", "evaluations"
 SUBFOLDERS = (RUNS_FOLDER, EVALUATIONS_FOLDER, INPUTS_FOLDER)
 SNIPPETS = f"{INPUTS_FOLDER}/snippets.jsonl"
 MAX_PLACES = 3  # of each fault in the report of a validation
@@ -232,7 +233,9 @@ def _read_gold(folder: Path, manifest: Mapping[str, Any], queries: Queries) -> B
     matching = collection.get("matching")
     if matching is None:
         raise InputError.at(MANIFEST, None, "expected an object at data.test collection.matching, found nothing")
-    return BenchmarkGold(labels, chunks, chunking_of, GoldOptions(matching["coverage"], matching["tolerance"]))
+    is_complete = all(entry.get("complete", True) for entry in collection["chunkings"].values())
+    options = GoldOptions(matching["coverage"], matching["tolerance"])
+    return BenchmarkGold(labels, chunks, chunking_of, options, is_complete)
 
 
 def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:

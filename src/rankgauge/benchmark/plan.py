@@ -1,34 +1,45 @@
-"""The plan of a benchmark, from a configuration or from a few options."""
+"""The plan of a benchmark, from a configuration or from a few options: which systems search which chunkings."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
-from dataclasses import dataclass, field, replace
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.benchmark.chunkings import check_chunkings, over_chunkings
-from rankgauge.config.bands.loading import collection_bands
-from rankgauge.config.retriever_settings import RetrieverSettings
-from rankgauge.config.settings import Settings, config_values
+from rankgauge.config.band_sources import collection_bands
+from rankgauge.config.configured_settings import config_values
+from rankgauge.config.retriever_settings import BenchmarkSettings, RetrieverSettings
+from rankgauge.config.settings import Settings
+from rankgauge.core.settings import check_settings, setting_of
 from rankgauge.errors import InputError, UsageError, nearest, shown
-from rankgauge.io.corpus.chunking.options import Chunking
+from rankgauge.evaluation.conventions import Conventions
+from rankgauge.io.atomic_files import write_atomically
+from rankgauge.io.corpus.chunking import ChunkedCorpus, Chunking, write_chunks
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
-from rankgauge.io.corpus.reading import CORPUS_FILE_NAMES
-from rankgauge.labels.gold.options import GoldOptions
-from rankgauge.measures.sets import GOLD_MEASURES
-from rankgauge.report.manifest_shape import SYSTEM_NAME
-from rankgauge.retrieval.fetch.modes import OWN_MODE, RETRIEVER_MODES, settings_from, settings_of_section
-from rankgauge.retrieval.named import (
+from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
+from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES, read_corpus
+from rankgauge.labels.gold.gold_evaluation import GoldInputs
+from rankgauge.labels.gold.gold_judgments import GoldOptions
+from rankgauge.measures.registry import GOLD_MEASURES
+from rankgauge.report.manifest import SYSTEM_NAME
+from rankgauge.retrieval.open_retriever import (
     ASKING_OPTIONS,
+    OWN_MODE,
+    RETRIEVER_MODES,
     is_own_retriever,
     is_retriever_file,
+    named_retrievers,
+    retriever_name,
     section_in_folder,
     section_of_file,
+    settings_from,
+    settings_of_section,
 )
 
 if TYPE_CHECKING:
-    from rankgauge.config.retrievers import RetrieverSection
+    from rankgauge.config.retriever_sections import RetrieverSection
     from rankgauge.config.schema import Config
 
 RERANKED = "hybrid+rerank"
@@ -36,16 +47,17 @@ BENCHMARK_MEASURES = ("kpi",)
 SHIPPED = Path(__file__).parents[1] / "data" / "workshop"
 BUDGET_MEASURES = tuple(f"{name}(budget=2000)" for name in ("TokenRecall", "TokenPrecision", "TokenIoU"))
 DEFAULT_OPTIONS = GoldOptions()
-CALLS = 50  # of the pass that measures latency
-DEPTH = 100
 PATH_KEYS = ("vectors", "query_vectors", "index")  # of a retriever
 
 
-def default_measures(gold: str | None, chunkings: Sized = ()) -> tuple[str, ...]:
+def default_measures(gold: str | None, chunkings: Sized = (), *, has_corpus: bool = True) -> tuple[str, ...]:
     """The measures of a plan that names none: the KPI measures, or those of labels by text.
 
     Several chunkings are compared at equal budgets of tokens: the first k chunks of each are different amounts of text.
+    Without a corpus, an ideal ranking is not known.
     """
+    if gold is not None and not has_corpus:
+        return tuple(map(str, GoldInputs(gold).measures(None, Conventions())))
     return BENCHMARK_MEASURES if gold is None else GOLD_MEASURES if len(chunkings) < 2 else BUDGET_MEASURES
 
 
@@ -61,6 +73,11 @@ class PlannedSystem:
     settings: RetrieverSettings
     experts: Mapping[str, str] = field(default_factory=dict)
     chunking: str | None = None  # the name of the chunking that it searches; None for the documents themselves
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a retriever of the user's own, whose results may come with their texts."""
+        return self.settings.source is not None or is_own_retriever(self.settings.mode)
 
     @classmethod
     def of(cls, retriever: Any) -> PlannedSystem:
@@ -89,9 +106,9 @@ class BenchmarkPlan:
     qrels: str | None  # None if there is gold
     systems: Mapping[str, PlannedSystem | Any]
     settings: Settings = field(default_factory=default_settings)
-    k: int = DEPTH
-    latency: int = CALLS  # single calls to time; 0 measures no latency
-    max_failures: int = 0  # queries of a system that may fail; if more do, the system has failed
+    k: int = setting_of(BenchmarkSettings, "k")
+    latency: int = setting_of(BenchmarkSettings, "latency")  # single calls to time; 0 measures no latency
+    max_failures: int | None = setting_of(BenchmarkSettings, "max_failures")  # if more do, the system has failed
     command: str = "rankgauge benchmark run"  # what reproduces it
     gold: str | None = None
     matching: GoldOptions = DEFAULT_OPTIONS  # of gold
@@ -105,11 +122,14 @@ class BenchmarkPlan:
     def __post_init__(self) -> None:
         if (self.qrels is None) == (self.gold is None):
             raise UsageError("a benchmark needs judgments, or gold, and not both")
-        if self.gold is not None and self.corpus is None:
-            raise UsageError("labels by text need the texts", hint="name them in the configuration: collection: corpus")
         if not self.systems:
             raise UsageError("a benchmark needs at least one retriever")
         planned = {name: PlannedSystem.of(system) for name, system in self.systems.items()}
+        if self.gold is not None and self.corpus is None:
+            if self.chunkings or not all(system.is_own for system in planned.values()):
+                hint = "name them in the configuration: collection: corpus"
+                raise UsageError("labels by text need the texts", hint=hint)
+            GoldInputs(self.gold).measures(self.settings.measures, self.settings.conventions)  # raises if one needs all
         object.__setattr__(self, "systems", planned)
         check_chunkings(planned, self.chunkings, self.gold)
         for name in self.systems:
@@ -126,22 +146,20 @@ class BenchmarkPlan:
                 f"no system is called {shown(self.settings.baseline)}; there are {', '.join(self.systems)}",
                 hint=f"did you mean {close}?" if close else None,
             )
-        if self.k < 1 or self.latency < 0:
-            raise UsageError(f"k must be at least 1 and latency at least 0, found {self.k} and {self.latency}")
+        check_settings(self)
 
 
 def default_systems(
-    retriever_options: Mapping[str, Any] | None = None, modes: Sequence[str] = RETRIEVER_MODES
+    retriever_options: Mapping[str, Any] | None = None, retrievers: Sequence[str] = RETRIEVER_MODES
 ) -> dict[str, PlannedSystem]:
-    """The three modes with the same options; a reranker among them becomes a system of its own, the last one."""
+    """Systems by name, all with the same options; a reranker among these adds one more system, the last one."""
     options = dict(retriever_options or {})
     reranker = options.pop("rerank", None)
-    systems = {_name(mode): PlannedSystem(_mode_settings(mode, options)) for mode in modes}
-    if len(systems) < len(modes):
-        raise UsageError(f"two retrievers have the same name: {', '.join(map(_name, modes))}")
+    named = named_retrievers(retrievers)
+    systems = {name: PlannedSystem(_mode_settings(text, options)) for name, text in named.items()}
     if reranker is not None:
-        first = "hybrid" if "hybrid" in modes else modes[-1]
-        name = RERANKED if first == "hybrid" else f"{_name(first)}+rerank"
+        first = "hybrid" if "hybrid" in retrievers else retrievers[-1]
+        name = RERANKED if first == "hybrid" else f"{retriever_name(first)}+rerank"
         systems[name] = PlannedSystem(_mode_settings(first, {**options, "rerank": reranker}))
     return systems
 
@@ -152,11 +170,6 @@ def _mode_settings(mode: str, options: Mapping[str, Any]) -> RetrieverSettings:
     if is_retriever_file(mode):
         return settings_of_section(section_of_file(mode), {name: usable[name] for name in usable if usable[name]})
     return settings_from({**usable, "mode": mode})
-
-
-def _name(mode: str) -> str:
-    """The name of a system by its mode: that of the object for module:object, that of the file for a file."""
-    return Path(mode).stem if is_retriever_file(mode) else mode.rpartition(":")[2]
 
 
 def shipped_plan(**changed: Any) -> BenchmarkPlan:
@@ -180,19 +193,25 @@ def plan_of_folder(folder: str | Path, **more: Any) -> BenchmarkPlan:
 
 def plan_of_config(path: str | Path) -> BenchmarkPlan:
     """The benchmark that a ``rankgauge.yaml`` describes. Paths in it start from its folder."""
-    from rankgauge.config.reading import load_config
+    from rankgauge.config.config_file import load_config
 
     return plan_of(load_config(path), path)
 
 
-def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
-    """The benchmark of a configuration that was read from ``path``."""
+def plan_of(config: Config, path: str | Path, retrievers: Sequence[str] = ()) -> BenchmarkPlan:
+    """The benchmark of a configuration that was read from ``path``, of all its retrievers or of those that are named.
+
+    A name is one of the configuration, an engine, or a retriever of the user's own.
+    """
     home, collection = Path(path).parent, config.collection
-    systems = {
-        f"{name},{values}" if values else name: _system(section, home)
-        for name, swept in config.retrievers.items()
-        for values, section in swept.swept().items()
-    }
+    named = named_retrievers(retrievers or tuple(config.retrievers), list(config.retrievers))
+    systems: dict[str, PlannedSystem] = {}
+    for name, text in named.items():
+        if text not in config.retrievers:
+            systems[name] = PlannedSystem.of(text)
+            continue
+        for values, section in config.retrievers[text].swept().items():
+            systems[f"{name},{values}" if values else name] = _system(section, home)
     chunkings = {name: section.chunking() for name, section in config.chunking.items()}
     corpus = None if collection.corpus is None else str(home / collection.corpus)
     if corpus is not None and not Path(corpus).exists():
@@ -206,17 +225,15 @@ def plan_of(config: Config, path: str | Path) -> BenchmarkPlan:
         systems=over_chunkings(systems or default_systems(), chunkings),
         settings=Settings.of(
             {
-                "measures": default_measures(collection.gold, chunkings),
+                "measures": default_measures(collection.gold, chunkings, has_corpus=corpus is not None),
                 "bands": None if corpus is None else collection_bands(corpus),
                 **config_values(config, home),
             }
         ),
-        k=config.benchmark.k,
-        latency=config.benchmark.latency,
-        max_failures=config.benchmark.max_failures,
+        **asdict(config.benchmark.as_settings(BenchmarkSettings)),
         command=f"rankgauge benchmark run {Path(path).name}",
         gold=None if collection.gold is None else str(home / collection.gold),
-        matching=GoldOptions(collection.coverage, collection.tolerance),
+        matching=collection.as_settings(GoldOptions),
         chunkings=chunkings,
     )
 
@@ -249,3 +266,108 @@ def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str | 
         missing = "queries" if queries is None else "qrels"
         raise UsageError(f"a benchmark needs {missing}", hint=f"name them in the configuration: collection: {missing}")
     return queries, qrels
+
+
+# Which system searches which chunking, and the files of chunks.
+
+INPUTS_FOLDER = "inputs"  # of a benchmark: copies of its files, and what is made from them
+WHOLE_DOCUMENTS = "documents"  # the name of the chunking of a system that searches the documents as they are
+
+
+def over_chunkings(systems: Mapping[str, PlannedSystem], chunkings: Mapping[str, Chunking]) -> dict[str, PlannedSystem]:
+    """The systems; one that names no chunking becomes one for each, if there are several ways to split."""
+    out: dict[str, PlannedSystem] = {}
+    for name, system in systems.items():
+        if system.chunking is not None or not chunkings:
+            out[name] = system
+            continue
+        if system.is_own:
+            raise UsageError(
+                f"{name} is a retriever of your own, and it is not known which chunks it returns",
+                hint=f"name the chunking that it searches: chunking: {next(iter(chunkings))}",
+            )
+        for chunking in chunkings:
+            out[f"{name},chunking={chunking}"] = replace(system, chunking=chunking)
+    return out
+
+
+def check_chunkings(systems: Mapping[str, PlannedSystem], chunkings: Mapping[str, Chunking], gold: str | None) -> None:
+    """Raise if a chunking cannot be compared, or if a system names one that is not there."""
+    if chunkings and gold is None:
+        raise UsageError(
+            "chunkings are compared by labels that do not depend on them, and there are none",
+            hint="name quotes or spans of the documents in the configuration: collection: gold",
+        )
+    for name in chunkings:
+        if name == WHOLE_DOCUMENTS:
+            raise UsageError(f"{shown(name)} is the name of documents that are not split", hint="choose another one")
+        if not SYSTEM_NAME.fullmatch(name):
+            raise UsageError(
+                f"a chunking's name must be usable as a file name, found {shown(name)}",
+                hint="use only letters, digits and . _ + - = ,",
+            )
+    for system, planned in systems.items():
+        if planned.experts and gold is not None:
+            raise UsageError(f"{system} has experts with corpora of their own, which labels by text do not cover")
+        if planned.chunking is not None and planned.chunking not in chunkings:
+            close = nearest(planned.chunking, list(chunkings))
+            known = f"; there are {', '.join(chunkings)}" if chunkings else ", which the configuration has none of"
+            raise UsageError(
+                f"{system} searches the chunking {shown(planned.chunking)}{known}",
+                hint=f"did you mean {close}?" if close else "describe it in the configuration: chunking",
+            )
+
+
+def chunking_of(system: PlannedSystem) -> str:
+    """The chunking that a system searches."""
+    return WHOLE_DOCUMENTS if system.chunking is None else system.chunking
+
+
+def chunks_path(chunking: str) -> str:
+    """The path of a file of chunks in the folder of a benchmark."""
+    return f"{INPUTS_FOLDER}/chunks-{chunking}.jsonl"
+
+
+def write_chunkings(
+    documents: Corpus, names: Iterable[str], chunkings: Mapping[str, Chunking], folder: Path
+) -> dict[str, Corpus]:
+    """Split the documents in some ways; the chunks of each as a corpus in the folder, by its name."""
+    corpora: dict[str, Corpus] = {}
+    for name in dict.fromkeys(names):
+        path = folder / chunks_path(name)
+        if name in chunkings:
+            write_chunks(ChunkedCorpus(documents, chunkings[name]), path)
+        else:
+            _write_documents(documents, path)
+        corpora[name] = read_corpus(path)
+    return corpora
+
+
+def _write_documents(documents: Corpus, path: Path) -> None:
+    """Write documents that are not split."""
+    with write_atomically(path, inputs=documents.files) as file:
+        for document in documents:
+            name = document.id.decode("utf-8", "surrogateescape")
+            row = {"_id": name, "title": document.title, "text": document.text}
+            file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n")
+
+
+class CombinedCorpus(Corpus):
+    """Several corpora as one; a document that two of them have, which is the same span, comes once."""
+
+    def __init__(self, corpora: Mapping[str, Corpus]) -> None:
+        self.corpora = corpora
+        self.source = ", ".join(dict.fromkeys(corpus.source for corpus in corpora.values()))
+
+    def __iter__(self) -> Iterator[CorpusDocument]:
+        seen: set[bytes] = set()
+        for corpus in self.corpora.values():
+            for document in corpus:
+                if document.id not in seen:
+                    seen.add(document.id)
+                    yield document
+
+    @property
+    def sha256(self) -> str:
+        """The hashes of the corpora."""
+        return " ".join(corpus.sha256 for corpus in self.corpora.values())

@@ -10,21 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.benchmark.chunkings import chunking_of, chunks_path
-from rankgauge.benchmark.folder import INPUTS_FOLDER, SNIPPETS, StoredInputs, run_path, settings_of
-from rankgauge.benchmark.gold import BenchmarkGold, resolved_path
-from rankgauge.benchmark.plan import BenchmarkPlan
+from rankgauge.benchmark.folder import SNIPPETS, StoredInputs, run_path, settings_of
+from rankgauge.benchmark.gold_inputs import BenchmarkGold, resolved_path
+from rankgauge.benchmark.plan import INPUTS_FOLDER, BenchmarkPlan, chunking_of, chunks_path
 from rankgauge.config.settings import Settings
+from rankgauge.core.ranking import TIE_RULE
 from rankgauge.errors import RankgaugeError
 from rankgauge.io.byte_streams import LoadedFile
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
-from rankgauge.labels.gold.options import GoldOptions
+from rankgauge.labels.gold.gold_judgments import GoldOptions
 from rankgauge.report import manifest as manifests
-from rankgauge.report.report import Cost
-from rankgauge.retrieval.base import Retriever
-from rankgauge.retrieval.embedders.base import embedders_in
-from rankgauge.retrieval.fetch.fetch import FetchResult
+from rankgauge.retrieval.embedders.embedder import embedders_in
+from rankgauge.retrieval.fetch import FetchResult
+from rankgauge.retrieval.latency import Cost
+from rankgauge.retrieval.retriever import Retriever
 
 MAX_GROUPS = 8  # a column of the queries with more values than this is not grouped by
 NOT_GROUPED_BY = ("unit", "weight", "k")  # columns that have a meaning of their own
@@ -68,12 +68,16 @@ class CorpusRecord:
     snippets: LoadedFile  # the first words of documents near the top of a ranking
 
 
+RETURNED = "returned by the retrievers"  # what the texts are, if there is no corpus
+
+
 def chunk_records(plan: BenchmarkPlan, chunks: Mapping[str, Corpus]) -> dict[str, dict[str, Any]]:
     """How the documents were split, and the files of chunks."""
     return {
         name: {
             **(plan.chunkings[name].to_dict() if name in plan.chunkings else {}),
             "description": str(plan.chunkings.get(name, "not split")),
+            **({} if plan.corpus is not None else {"description": RETURNED, "complete": False}),
             "path": chunks_path(name),
             "sha256": corpus.sha256,
             "chunks": len(corpus.ids),
@@ -119,7 +123,7 @@ def manifest_of(
         },
         "method": {
             "automatic": True,
-            "score ties": "document id descending",
+            "score ties": TIE_RULE,
             "retrieval": [
                 _retrieval(name, runs[name], result)
                 | ({"chunking": chunking_of(plan.systems[name])} if chunkings else {})

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rankgauge.benchmark.chunkings import CombinedCorpus, chunking_of, chunks_path, write_chunkings
 from rankgauge.benchmark.folder import (
-    INPUTS_FOLDER,
     MANIFEST,
     PAGE,
     RUNS_FOLDER,
@@ -30,7 +30,7 @@ from rankgauge.benchmark.folder import (
     run_path,
     validate_judgments,
 )
-from rankgauge.benchmark.gold import (
+from rankgauge.benchmark.gold_inputs import (
     BenchmarkGold,
     labels_with_texts,
     read_labels,
@@ -38,28 +38,52 @@ from rankgauge.benchmark.gold import (
     resolved_path,
     stored_labels,
 )
-from rankgauge.benchmark.listener import BenchmarkListener
-from rankgauge.benchmark.plan import BenchmarkPlan
-from rankgauge.benchmark.record import BenchmarkInputs, CorpusRecord, SystemResult, chunk_records, manifest_of
-from rankgauge.benchmark.system import SystemRunner
+from rankgauge.benchmark.plan import (
+    INPUTS_FOLDER,
+    WHOLE_DOCUMENTS,
+    BenchmarkPlan,
+    CombinedCorpus,
+    PlannedSystem,
+    chunking_of,
+    chunks_path,
+    write_chunkings,
+)
+from rankgauge.benchmark.record import (
+    RETURNED,
+    BenchmarkInputs,
+    CorpusRecord,
+    IndexRecord,
+    SystemResult,
+    chunk_records,
+    manifest_of,
+)
 from rankgauge.core.formatting import plural
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError, StorageError
-from rankgauge.evaluation.groups import check_columns
+from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError, StorageError, held_warnings
+from rankgauge.evaluation.query_groups import check_columns
+from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.byte_streams import LoadedFile, load_file
-from rankgauge.io.corpus.corpus import Corpus
-from rankgauge.io.corpus.reading import read_corpus
-from rankgauge.io.owned import temporary_folder
+from rankgauge.io.corpus.corpus import Corpus, InMemoryCorpus
+from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.io.owned_files import temporary_folder
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels
-from rankgauge.io.writing import write_atomically
+from rankgauge.io.reading_options import Reading
+from rankgauge.labels.gold.gold_evaluation import texts_of_runs
+from rankgauge.labels.gold.gold_judgments import GoldOptions
+from rankgauge.labels.gold.gold_labels import GoldLabels
 from rankgauge.render.html import as_html
 from rankgauge.report import manifest as manifests
-from rankgauge.report.report import Report
-from rankgauge.report.snippets import snippets_and_count
-from rankgauge.retrieval.base import QueryBatch
-from rankgauge.retrieval.fetch.language import language_notes
+from rankgauge.report.report import Report, snippets_and_count
+from rankgauge.retrieval.fetch import FetchOptions, FetchProgress, fetch_run, journal_path
+from rankgauge.retrieval.indexing import content_sha256
+from rankgauge.retrieval.journal import check_journal
+from rankgauge.retrieval.language import language_notes
+from rankgauge.retrieval.latency import Cost, Latency, measure_latency
+from rankgauge.retrieval.open_retriever import make_retriever
+from rankgauge.retrieval.retriever import QueryBatch, Retriever
 from rankgauge.secrets import error_text, registered_secrets_ignored
+from rankgauge.validation.findings import Validation
 
 
 def run_benchmark(
@@ -67,13 +91,14 @@ def run_benchmark(
     out: str | Path,
     *,
     index: str | Path | None = None,
-    restart: bool = False,
+    resume: bool | None = None,
     listener: BenchmarkListener | None = None,
 ) -> Report:
     """Run every system of a plan and write everything into a folder.
 
     A system that fails is named in the report, and the others go on; if all fail, the first error is raised.
-    ``index`` is a folder to keep indexes in; without one they are built in a temporary folder.
+    ``index`` is a folder to keep indexes in; without one they are built in a temporary folder. ``resume`` decides about
+    the answers of an interrupted benchmark, as in :class:`~rankgauge.retrieval.fetch.FetchOptions`.
     """
     listener, folder, begin = listener or BenchmarkListener(), Path(out), time.monotonic()
     start = datetime.now(UTC).replace(microsecond=0).isoformat()
@@ -95,11 +120,11 @@ def run_benchmark(
         copies = _store(labels_file, work, "qrels" if labels is None else "gold"), _store(queries_file, work, "queries")
         inputs = BenchmarkInputs(plan, *copies, queries)
         chunks = _chunks(plan, documents, work)
-        if labels is not None:
-            for name, content in resolved_labels(labels, chunks, plan.matching):
-                _write(work / name, content)
+        _write_resolved(work, labels, chunks, plan.matching)
         with _index_folder(index) as indexes:
-            runner = SystemRunner(plan, work, batch, documents, indexes, listener, restart, chunks)
+            for name in plan.systems:
+                check_journal(journal_path(work / run_path(name)), resume)
+            runner = SystemRunner(plan, work, batch, documents, indexes, listener, resume, chunks)
             results, failed = _run_systems(runner)
         if not results:
             if not any((work / RUNS_FOLDER).glob("*.journal")):
@@ -107,6 +132,12 @@ def run_benchmark(
             raise next(iter(failed.values()))
         runs = {name: load_file(work / run_path(name)) for name in results}
         fetched = [result.fetched.run for result in results.values()]
+        if documents is None:
+            documents = _returned_documents(fetched)
+            if labels is not None:
+                texts = texts_of_runs(fetched, fetched, Reading())
+                chunks = write_chunkings(texts, [WHOLE_DOCUMENTS], {}, work)
+                _write_resolved(work, labels, chunks, plan.matching)
         snippets, count = _write_snippets(work, CombinedCorpus(chunks) if chunks else documents, fetched)
         if chunks and documents is not None:
             count = sum(1 for _ in documents)
@@ -129,7 +160,26 @@ def _stored_gold(
     """The gold of a benchmark as `report verify` will read it."""
     labels = stored_labels(folder, _name(folder, inputs.labels), inputs.parsed_queries)
     chunkings = {name: chunking_of(inputs.plan.systems[name]) for name in systems}
-    return BenchmarkGold(labels, chunks, chunkings, inputs.plan.matching)
+    return BenchmarkGold(labels, chunks, chunkings, inputs.plan.matching, inputs.plan.corpus is not None)
+
+
+def _write_resolved(
+    folder: Path, labels: GoldLabels | None, chunks: Mapping[str, Corpus], options: GoldOptions
+) -> None:
+    """Write the judgments of the chunks that labels by text stand for."""
+    if labels is not None:
+        for name, content in resolved_labels(labels, chunks, options):
+            _write(folder / name, content)
+
+
+def _returned_documents(runs: Sequence[Run]) -> Corpus | None:
+    """The documents whose texts came with the results of some runs; None if there are none."""
+    texts: dict[str, str | None] = {}
+    for run in runs:
+        if run.extras is not None:
+            texts = {**run.extras.texts, **texts}
+    known = {name: text for name, text in texts.items() if text is not None}
+    return InMemoryCorpus(known, RETURNED) if known else None
 
 
 def _chunks(plan: BenchmarkPlan, documents: Corpus | None, folder: Path) -> dict[str, Corpus]:
@@ -242,3 +292,118 @@ def _remove_leftovers(folder: Path, systems: list[str], inputs: set[str]) -> Non
         for path in (folder / part).iterdir():
             if path.relative_to(folder).as_posix() not in kept:
                 path.unlink()
+
+
+# The turn of one system: build its retriever, fetch its run, and time single calls.
+
+INDEX_FOLDERS = {"lexical": ("lexical",), "vector": ("vector",), "hybrid": ("lexical", "vector")}  # by mode
+
+
+@dataclass(frozen=True, eq=False)
+class SystemRunner:
+    """What all systems of a benchmark share: the plan, the queries, the corpus, and where files are written."""
+
+    plan: BenchmarkPlan
+    folder: Path
+    queries: QueryBatch
+    documents: Corpus | None
+    indexes: Path
+    listener: BenchmarkListener
+    resume: bool | None
+    chunks: Mapping[str, Corpus] = field(default_factory=dict)  # by chunking, if systems search these
+    digests: dict[Path, str | None] = field(default_factory=dict)  # of the content of indexes, by their folders
+
+    def run(self, name: str, system: PlannedSystem) -> SystemResult:
+        """Build the retriever of a system, fetch its run, and time single calls of it."""
+        progress = self.listener.started(name)
+        documents = self.chunks[chunking_of(system)] if self.chunks else self.documents
+        index = self._index_folder(system, documents)
+        parts = [index / part for part in _index_parts(system)]
+        is_new = all(not part.exists() for part in parts)
+        start = time.monotonic()
+        settings = replace(system.settings, index=str(index))
+        experts = {expert: read_corpus(path) for expert, path in system.experts.items()}
+        with held_warnings() as messages:
+            retriever = make_retriever(settings, documents, self.queries, experts=experts)
+        seconds = round(time.monotonic() - start, 3)
+        fetched = fetch_run(
+            retriever,
+            self.queries,
+            self.folder / run_path(name),
+            k=self.plan.k,
+            options=FetchOptions(tag=name, resume=self.resume, max_failures=self.plan.max_failures),
+            progress=progress,
+        )
+        if fetched.reused.count:
+            self.listener.warned(name, Note("resumed", str(fetched.reused)))
+        for message in dict.fromkeys(messages):
+            self.listener.warned(name, Note("retriever", message))
+        for note in fetched.notes:
+            self.listener.warned(name, note)
+        if not any(answer.docs for answer in fetched.answers):
+            raise RetrieverError("it returned no documents for any query")
+        latency = self._latency(name, retriever) if self.plan.latency else Latency()
+        files = [path for part in parts for path in part.rglob("*") if path.is_file()]
+        cost = Cost(
+            **asdict(latency),
+            index_bytes=sum(path.stat().st_size for path in files) if files else None,
+            index_seconds=seconds if is_new and files and self.plan.latency else None,
+        )
+        return SystemResult(fetched, retriever, cost, self._index_records(parts))
+
+    def _index_records(self, parts: Sequence[Path]) -> tuple[IndexRecord, ...]:
+        """The indexes in some folders, with the hash of each; a folder of the user's own is named without its path."""
+        records = []
+        for folder in parts:
+            if folder not in self.digests:
+                self.digests[folder] = content_sha256(folder)
+            is_shared = folder.is_relative_to(self.indexes)
+            name = folder.relative_to(self.indexes) if is_shared else Path(*folder.parts[-2:])
+            digest = self.digests[folder]
+            records += [] if digest is None else [IndexRecord(name.as_posix(), digest)]
+        return tuple(records)
+
+    def _latency(self, name: str, retriever: Retriever) -> Latency:
+        """The latency of single calls; if a call fails now, the run is kept without it."""
+        try:
+            return measure_latency(retriever, self.queries, self.plan.k, self.plan.latency)
+        except (Exception, SystemExit) as error:
+            self.listener.warned(name, Note("no-latency", f"latency could not be measured: {error_text(error)}"))
+            return Latency()
+
+    def _index_folder(self, system: PlannedSystem, documents: Corpus | None) -> Path:
+        """A folder for the indexes of all systems that can share them."""
+        settings = system.settings
+        if settings.index is not None:
+            return Path(settings.index) / (chunking_of(system) if self.chunks else "")
+        lexical = (settings.bm25, settings.stemmer, settings.stopwords)
+        vectors = (
+            settings.embedder, settings.vectors, settings.query_vectors, settings.center, settings.search,
+        )  # fmt: skip
+        searched = (documents.sha256,) if self.chunks and documents is not None else ()
+        return self.indexes / hashlib.sha256(repr((lexical, vectors, *searched)).encode()).hexdigest()[:16]
+
+
+def _index_parts(system: PlannedSystem) -> list[str]:
+    """The folders of the indexes that a system reads; a callable has none here."""
+    folders = INDEX_FOLDERS.get(system.settings.mode, ())
+    return [f"{expert}/{folder}" for expert in system.experts for folder in folders] if system.experts else [*folders]
+
+
+class BenchmarkListener:
+    """Receive the progress of a benchmark. This one ignores it."""
+
+    def validated(self, validation: Validation) -> None:
+        """The judgments were validated."""
+
+    def noted(self, note: Note) -> None:
+        """A caveat about the collection and all systems."""
+
+    def started(self, system: str) -> FetchProgress | None:
+        """A system starts; returns what its progress is reported to."""
+
+    def finished(self, system: str, error: str | None) -> None:
+        """A system is finished, or failed with an error."""
+
+    def warned(self, system: str, note: Note) -> None:
+        """A warning about a system that did not fail."""

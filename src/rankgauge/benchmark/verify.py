@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
@@ -12,7 +14,6 @@ from typing import Any
 
 from rankgauge._version import __version__
 from rankgauge.benchmark.folder import (
-    INPUTS_FOLDER,
     MANIFEST,
     PAGE,
     REPORT,
@@ -22,21 +23,21 @@ from rankgauge.benchmark.folder import (
     rendered,
     report_of_inputs,
 )
-from rankgauge.benchmark.gold import BenchmarkGold, resolved_labels
-from rankgauge.benchmark.json_fields import MAX_VALUE_LENGTH, count_numbers, differing_fields, mismatch
+from rankgauge.benchmark.gold_inputs import BenchmarkGold, resolved_labels
+from rankgauge.benchmark.plan import INPUTS_FOLDER
 from rankgauge.benchmark.record import recomputed_manifest, recorded_files
-from rankgauge.benchmark.tolerance import is_close, same_but_for_rounding, within_tolerance
-from rankgauge.core.views import HtmlView
-from rankgauge.errors import InputError, location
+from rankgauge.core.formatting import plural
+from rankgauge.core.result_views import HtmlView
+from rankgauge.errors import InputError, location, shown
 from rankgauge.io.byte_streams import load_file
-from rankgauge.io.records import parse_object
+from rankgauge.io.stored_json import parse_object
 from rankgauge.render.formats import printed_json
 from rankgauge.render.html import as_html
-from rankgauge.render.html.packing import LENGTH_BYTES, decompressed
 from rankgauge.render.html.page import page_contents, split_data
+from rankgauge.render.html.payload_packing import LENGTH_BYTES, decompressed
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report
-from rankgauge.retrieval.store import content_sha256
+from rankgauge.retrieval.indexing import content_sha256
 
 LAST_DIGITS = "a derived number, within the tolerance of 1e-9"
 ROUNDING = "the same derived number, rounded differently"
@@ -190,8 +191,8 @@ class GeneratedFiles:
             stored = parse_object(REPORT, self.stored_report)
         except InputError:
             return ()
-        fields = differing_fields(stored, json.loads(self.files[REPORT]))
-        return tuple(field.recomputed for field in fields if is_close(field))
+        differences = differing_fields(stored, json.loads(self.files[REPORT]))
+        return tuple(difference.recomputed for difference in differences if is_close(difference))
 
     @cached_property
     def page_contents(self) -> frozenset[bytes]:
@@ -220,12 +221,12 @@ class GeneratedFiles:
         except InputError as error:
             yield FileChange(name, None, error.message.removeprefix(location(name, None))), False
             return
-        for field in differing_fields(old, new):
-            is_tolerated = within_tolerance(field, self.derived)
+        for difference in differing_fields(old, new):
+            is_tolerated = within_tolerance(difference, self.derived)
             if is_tolerated:
-                yield FileChange(name, field.path, f"{field.message} ({LAST_DIGITS})"), True
-            elif self.writer is None or field.path != "rankgauge":
-                yield FileChange(name, field.path or None, field.message), False
+                yield FileChange(name, difference.path, f"{difference.message} ({LAST_DIGITS})"), True
+            elif self.writer is None or difference.path != "rankgauge":
+                yield FileChange(name, difference.path or None, difference.message), False
         yield from _text_differences(
             name, stored, _bytes(printed_json(old)), ()
         )  # the same values, written in another way
@@ -239,8 +240,8 @@ class GeneratedFiles:
         new = decompressed(recomputed, MAX_PAGE_DATA)
         if old == new or old in self.page_contents:
             return FileChange(PAGE, "data", COMPRESSION), True
-        field = next(_payload_differences(old, new), None)
-        return FileChange(PAGE, "data", "a column of numbers or ids differs" if field is None else field), False
+        difference = next(_payload_differences(old, new), "a column of numbers or ids differs")
+        return FileChange(PAGE, "data", difference), False
 
 
 def _text_differences(
@@ -269,7 +270,7 @@ def _payload_differences(stored: bytes, recomputed: bytes) -> Iterator[str]:
     except InputError as error:
         yield error.message.removeprefix(location(PAGE, None))
         return
-    yield from (f"{field.path}: {field.message}" for field in differing_fields(old, new))
+    yield from (f"{difference.path}: {difference.message}" for difference in differing_fields(old, new))
 
 
 def _common_prefix(first: bytes, second: bytes) -> int:
@@ -284,3 +285,128 @@ def _text(content: bytes) -> str:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+# Which differences do not count, because another SciPy computes them: scores, means and differences are exact on every
+# machine; statistics derived from them use SciPy's distributions, which may differ in the last digits from version to
+# version.
+
+RELATIVE_TOLERANCE = 1e-9
+ABSOLUTE_TOLERANCE = 1e-12
+INTERVAL_ENDS = ("low", "high")
+# The names of statistics in JSON: ends of intervals, p values, effect sizes, what the queries can detect.
+DERIVED_FIELDS = frozenset(
+    (
+        *(*INTERVAL_ENDS, "p", "p_corrected", "p_equivalent", "p_equivalent_corrected", "d_z", "hedges_g"),
+        "minimum_detectable_difference",
+    )
+)
+SENTENCE_FIELDS = frozenset({"answer"})  # texts that show such statistics, rounded
+_DECIMAL = re.compile(r"([+−-]?[0-9][0-9,]{0,30}\.[0-9]+)")  # bounded: a text of digits is not searched again and again
+_SIGNS = "+−-"
+
+
+def is_close(difference: FieldDifference) -> bool:
+    """Whether two values of a derived statistic in JSON differ only as versions of SciPy may."""
+    stored, recomputed = difference.stored, difference.recomputed
+    if difference.key not in DERIVED_FIELDS or not isinstance(stored, float) or not isinstance(recomputed, float):
+        return False
+    # An end of an interval is a difference of two larger numbers, so its error is relative to the whole interval.
+    scales = [difference.beside.get(end) for end in INTERVAL_ENDS] if difference.key in INTERVAL_ENDS else []
+    scale = max((abs(end) for end in scales if isinstance(end, float)), default=0.0)
+    return math.isclose(stored, recomputed, rel_tol=RELATIVE_TOLERANCE, abs_tol=_absolute(scale))
+
+
+def within_tolerance(difference: FieldDifference, derived: Sequence[float]) -> bool:
+    """Whether a field in JSON differs only as it may; ``derived`` are the statistics that do, which sentences show."""
+    if (
+        difference.key in SENTENCE_FIELDS
+        and isinstance(difference.stored, str)
+        and isinstance(difference.recomputed, str)
+    ):
+        return same_but_for_rounding(difference.stored, difference.recomputed, derived)
+    return is_close(difference)
+
+
+def same_but_for_rounding(stored: str, recomputed: str, derived: Sequence[float]) -> bool:
+    """Whether two texts differ only in numbers that are derived statistics halfway between two roundings."""
+    old, new = _DECIMAL.split(stored), _DECIMAL.split(recomputed)
+    return (
+        len(old) == len(new)
+        and old[::2] == new[::2]
+        and all(a == b or _is_halfway(a, b, derived) for a, b in zip(old[1::2], new[1::2], strict=True))
+    )
+
+
+def _is_halfway(first: str, second: str, derived: Sequence[float]) -> bool:
+    """Whether two texts are roundings of the same statistic, one down and one up."""
+    decimals = {len(text.partition(".")[2]) for text in (first, second)}
+    if len(decimals) > 1 or (first[0] in _SIGNS) != (second[0] in _SIGNS):
+        return False
+    half_unit = 0.5 * 10.0 ** -decimals.pop()
+    one, other = (float(text.replace("−", "-").replace(",", "")) for text in (first, second))
+    return any(
+        max(abs(abs(one) - abs(value)), abs(abs(other) - abs(value))) <= half_unit + _absolute(abs(value))
+        for value in derived
+    )
+
+
+def _absolute(scale: float) -> float:
+    return max(ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE * scale)
+
+
+MAX_VALUE_LENGTH = 60  # of a value in a message
+
+
+@dataclass(frozen=True)
+class FieldDifference:
+    """A field that is not the same on both sides."""
+
+    path: str  # as ``a.b[3].c``
+    key: str  # the last name in the path
+    message: str
+    stored: Any = None
+    recomputed: Any = None
+    beside: Mapping[str, Any] = field(default_factory=dict)  # the recomputed object that has the field
+
+
+def differing_fields(
+    stored: Any, recomputed: Any, path: str = "", key: str = "", beside: Mapping[str, Any] | None = None
+) -> Iterator[FieldDifference]:
+    """Every value that differs; a list of another length, or a name that only one side has, is one difference."""
+    if isinstance(stored, dict) and isinstance(recomputed, dict):
+        for name in [*recomputed, *(name for name in stored if name not in recomputed)]:
+            inner_path = f"{path}.{name}" if path else str(name)
+            if name not in stored or name not in recomputed:
+                message = "is missing" if name not in stored else "is not a field of this file"
+                yield FieldDifference(inner_path, name, message)
+            else:
+                yield from differing_fields(stored[name], recomputed[name], inner_path, name, recomputed)
+    elif isinstance(stored, list) and isinstance(recomputed, list):
+        for index, (old, new) in enumerate(zip(stored, recomputed, strict=False)):
+            yield from differing_fields(old, new, f"{path}[{index}]", key, beside)
+        if len(stored) != len(recomputed):
+            message = f"stored {plural(len(stored), 'entry')}, recomputed {len(recomputed):,}"
+            yield FieldDifference(path, key, message)
+    elif type(stored) is not type(recomputed) or stored != recomputed:
+        yield FieldDifference(path, key, mismatch(stored, recomputed), stored, recomputed, beside or {})
+
+
+def mismatch(stored: Any, recomputed: Any) -> str:
+    """Both values, in words."""
+    return f"stored {_value_text(stored)}, recomputed {_value_text(recomputed)}"
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return shown(value)
+    return "nothing" if value is None else shown(json.dumps(value, ensure_ascii=False), MAX_VALUE_LENGTH)
+
+
+def count_numbers(data: Any) -> int:
+    """The number of values with decimals."""
+    if isinstance(data, dict):
+        return sum(map(count_numbers, data.values()))
+    if isinstance(data, list):
+        return sum(map(count_numbers, data))
+    return int(isinstance(data, float))

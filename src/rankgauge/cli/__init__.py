@@ -1,1 +1,1 @@
-"""The command line: one file a command, each imported only when it is run."""
+"""The command line: one file per noun, each imported only when one of its commands runs."""

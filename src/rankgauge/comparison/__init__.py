@@ -1,5 +1,22 @@
-"""Systems on the same queries: what differs, with what confidence, which queries changed; and the gate."""
+"""Systems on the same queries: what differs, with what confidence, which queries changed; and the gate.
 
-from rankgauge.core.lazy import attach
+compare              compare: systems against a baseline, over the queries that they share
+statistics_options   Statistics: test, correction and confidence, declared once
+differences          Difference: a system against the baseline on a measure; Pair: the values behind it
+significance         every p, interval and detectable difference
+difference_families  differences that are corrected together: over all queries, weighted, in groups
+comparison_result    Comparison: all of it, also as plain data
+answer_sentences     which system is better, in sentences
+system_ranking       three or more systems, and which of them can be distinguished
+order_agreement      whether measures, or two sets of judgments, order the systems alike
+document_changes     which documents changed a value
+run_difference       how much two runs differ, without judgments
+label_changes        what changed between two versions of the judgments
+change_parts         the parts of a change: the system's, the labels', the queries'
+version_comparison   two results across changed labels, with the test of the system's part
+gate/                required values, and no significant drop against a baseline
+"""
+
+from rankgauge.core.public_names import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

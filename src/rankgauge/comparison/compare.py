@@ -9,30 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.comparison.agreement import measure_agreement
-from rankgauge.comparison.attribution import QueryChange, explain
-from rankgauge.comparison.family import Family, compared_families, describe_families
-from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.groups import group_differences, interactions
-from rankgauge.comparison.pair import Pair
-from rankgauge.comparison.ranking import rank_systems
-from rankgauge.comparison.result import Comparison, Difference
-from rankgauge.comparison.shared_queries import shared_queries
-from rankgauge.comparison.statistics import Statistics
-from rankgauge.comparison.stored import stored_baseline, stored_scores
-from rankgauge.comparison.weighted import weighted_family
+from rankgauge.comparison.comparison_result import Comparison
+from rankgauge.comparison.difference_families import (
+    Family,
+    compared_families,
+    describe_families,
+    group_differences,
+    interactions,
+    weighted_family,
+)
+from rankgauge.comparison.differences import Difference, Pair, shared_queries
+from rankgauge.comparison.document_changes import QueryChange, explain
+from rankgauge.comparison.gate.baseline import Baseline, stored_scores
+from rankgauge.comparison.gate.baseline_file import stored_baseline
+from rankgauge.comparison.order_agreement import measure_agreement
+from rankgauge.comparison.statistics_options import LARGEST_CHANGES, Statistics
+from rankgauge.comparison.system_ranking import rank_systems
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, nearest
+from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_runs
-from rankgauge.evaluation.notes import Note
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.options import Reading
+from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import check_runs
 
 AnyBaseline = str | int | Path | Baseline
-LARGEST_CHANGES = 3
 
 
 def compare(

@@ -1,22 +1,24 @@
-"""Whether two sets of judgments rank the systems in the same order."""
+"""Whether the order of the systems is the same: by two sets of judgments, or by two measures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 from rankgauge.core.formatting import number
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.views import HtmlView
+from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures, unique_names
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures, needed_depth, unique_names
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.options import Reading
 from rankgauge.io.read import as_qrels
-from rankgauge.measures.spec import Measure
-from rankgauge.stats.agreement import Agreement, discordant_pairs, kendall_tau, tau_ap
+from rankgauge.io.reading_options import Reading
+from rankgauge.io.results import Opening, open_inputs
+from rankgauge.measures.measure import Measure
+from rankgauge.stats.rank_correlation import Agreement, discordant_pairs, kendall_tau, tau_ap
 
 Values = tuple[float | None, float | None]  # under the first judgments and under the second
 
@@ -109,7 +111,12 @@ def qrels_agreement(
     if len(listed) < 2:
         raise UsageError(f"an order of systems needs at least two runs, found {len(listed)}")
     conventions, reading = conventions or Conventions(), replace(reading or Reading(), keep_rankings=True)
-    sides = as_qrels(first, reading), as_qrels(second, reading)
+    depth = needed_depth(conventions.measures(measures))
+    opening = Opening(depth, needs_rankings=True, newest="named", log_is_system=False)
+    opened = open_inputs(first, listed, reading, None, opening)
+    if opened.is_by_text:
+        raise UsageError("the judgments to compare have ids of documents, found labels by text")
+    listed, sides = opened.results, (as_qrels(opened.labels, reading), as_qrels(second, reading))
     scored = [_scored_twice(sides, run, conventions.measures(measures), conventions, reading) for run in listed]
     systems = names or unique_names([pair[0].run for pair in scored])
     by_side = tuple(
@@ -183,3 +190,40 @@ def _measure_data(row: OrderAgreement) -> dict[str, Any]:
             for swap in row.swaps
         ],
     }
+
+
+# Whether measures rank the systems in the same order.
+
+MIN_SYSTEMS = 3  # two systems have one order or the other, which is not a correlation
+FEW_SYSTEMS = 6  # below this, orders often agree by chance
+
+
+@dataclass(frozen=True)
+class MeasureAgreement:
+    """Kendall's tau-b of the rankings of systems by two measures; None if one of them ranks nothing."""
+
+    measures: tuple[str, str]
+    tau: float | None
+    systems: int
+    reason: str | None = None
+
+
+def measure_agreement(scores: Sequence[Scores]) -> tuple[MeasureAgreement, ...]:
+    """One row per pair of measures, for three or more systems, by their values over all queries."""
+    if len(scores) < MIN_SYSTEMS:
+        return ()
+    ranked = {
+        measure.name: _values(scores, measure)
+        for measure in scores[0].measures
+        if measure.definition.direction and all(run[measure] is not None for run in scores)
+    }
+    out = []
+    for first, second in combinations(ranked, 2):
+        tau = kendall_tau(ranked[first], ranked[second])
+        out.append(MeasureAgreement((first, second), tau.value, len(scores), tau.reason))
+    return tuple(out)
+
+
+def _values(scores: Sequence[Scores], measure: Measure) -> list[float]:
+    """The systems' values, turned so that higher is better."""
+    return [measure.definition.direction * (run[measure] or 0.0) for run in scores]

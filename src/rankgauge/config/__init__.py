@@ -1,15 +1,19 @@
 """One configuration file, ``rankgauge.yaml``: one schema, one validator, one interpreter.
 
-    loading          YAML in, plain data out, and the line of every key; nothing in it is ever executed
-    schema           the sections and the values of each key (pydantic)
-    reading          load_config: the two together, every fault with its line
-    settings         Settings: what a file, the command line and Python set, with one meaning in every command
-    bands            targets: bands of values, and uplifts over a baseline
+    yaml_files           YAML in, plain data out, and the line of every key; nothing in it is ever executed
+    schema               the sections and the values of each key (pydantic); sections has the models they are made of
+    config_file          load_config: the two together, every fault with its line
+    configured_settings  what a configuration sets, by the names of Settings
+    settings             Settings: what a file, the command line and Python set, with one meaning in every command
+    retriever_settings   every setting of a retriever, with its default; retriever_sections has its sections
+    servers              HTTP and PostgreSQL servers; shipped templates; request_templates and json_paths for requests
+    judges               a model that judges, behind an endpoint
+    bands                targets: bands of values; band_sources finds them, uplift checks improvements over a baseline
 
 A new section is a model in ``schema`` and a field of ``Config``. pydantic and yaml are imported only if a
 configuration is read.
 """
 
-from rankgauge.core.lazy import attach
+from rankgauge.core.public_names import attach
 
 __getattr__, __dir__ = attach(__name__, __file__)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from pydantic import Field, JsonValue, model_validator
 
-from rankgauge.config.filling import escape_braces
-from rankgauge.config.sections import ConfigSection, Text, section_fault
+from rankgauge.config.request_templates import escape_braces
+from rankgauge.config.retriever_settings import MODEL_TIMEOUT, RetrieverCalls
+from rankgauge.config.sections import ConfigSection, Text, section_fault, with_settings
 from rankgauge.config.servers import HttpSection
 
 PROMPT_PLACEHOLDER = re.compile(r"\{(query|text)\}")
@@ -21,6 +22,8 @@ def _default_options() -> dict[str, JsonValue]:
     return {"temperature": 0}
 
 
+@with_settings(RetrieverCalls, only=("concurrency", "rate", "retries"), optional=True)
+@with_settings(RetrieverCalls, only=("timeout",))
 class JudgeSection(ConfigSection):
     """The address, the model and the prompt of a judge; ``${NAME}`` in a header is an environment variable."""
 
@@ -35,13 +38,8 @@ class JudgeSection(ConfigSection):
     options: dict[str, JsonValue] = Field(
         default_factory=_default_options, description="Further keys of the request; by default a temperature of 0."
     )
-    timeout: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        default=120.0, description="Seconds to wait for a whole answer."
-    )
+    timeout: float = Field(default=MODEL_TIMEOUT, description="Seconds to wait for a whole answer.")
     verify: bool | Text = Field(default=True, description="Check the certificate; or a file of trusted certificates.")
-    concurrency: Annotated[int, Field(ge=1)] | None = Field(default=None, description="Calls at once.")
-    rate: Annotated[float, Field(gt=0)] | None = Field(default=None, description="Calls per second.")
-    retries: Annotated[int, Field(ge=0)] | None = Field(default=None, description="Attempts after the first.")
 
     @model_validator(mode="after")
     def _complete(self) -> JudgeSection:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import plural
-from rankgauge.core.settings import Section, check_settings, declared, setting
+from rankgauge.core.settings import Section, check_settings, check_values, declared, setting
 from rankgauge.errors import UsageError
 
 Unit = Literal["chunk", "document"]
 ScoreMeaning = Literal["similarity", "distance", "ignore"]
 BM25_VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 OPEN_LOOP_CALLS = 1000  # at once
+HTTP_TIMEOUT = 30.0  # seconds, as are the others
+MODEL_TIMEOUT = 120.0  # of a model that judges
 
 
 @dataclass(frozen=True)
@@ -33,19 +36,38 @@ class Bm25Parameters:
 
 
 @dataclass(frozen=True)
+class JournalSettings:
+    """What happens to the answers that an interrupted command left in its journal.
+
+    By default they are used again if all of them are less than a day old; if one is older, it is an error: what a
+    system answers today may differ. True uses them whatever their age, False discards them.
+    """
+
+    resume: bool | None = setting(
+        None,
+        "Reuse the answers of an interrupted run of this command, however old they are, or discard them.  "
+        "[default: reuse them for a day, then ask]",
+        Section.RETRIEVER,
+        flag="--resume/--restart",
+        common=True,
+    )
+
+
+@dataclass(frozen=True)
 class RetrieverCalls:
     """How a retriever is called: how many results are fetched, how many calls run at once, timeouts and retries.
 
     ``fetch`` requests more results than k, which is needed if chunks collapse into documents; None requests k.
-    ``timeout`` is in seconds; None never times out, but a server over HTTP has 30 seconds. ``retries`` are attempts
-    after the first, each after a longer pause, or after the ``Retry-After`` of the error.
+    ``timeout`` is in seconds; None never times out, except that a request over HTTP has a limit of its own.
+    ``retries`` are attempts after the first, each after a longer pause, or after the ``Retry-After`` of the error.
 
     Without ``rate`` the load is a closed loop: ``concurrency`` calls at once (one by default), and the next begins when
     one ends. With ``rate`` it is an open loop: a query is due every 1/rate seconds, however long the others take; at
     most ``concurrency`` calls (1,000 by default) are in flight, and a query that has to wait for one is already late.
 
     ``journal`` is a file that keeps answers as they arrive: after an interruption, the same evaluation asks only the
-    rest. It is deleted when the evaluation is complete. (:func:`fetch_run` has a journal of its own.)
+    rest. It is deleted when the evaluation is complete. ``resume`` decides about the answers that it holds, as in
+    :class:`JournalSettings`. (:func:`fetch_run` has a journal of its own.)
     """
 
     fetch: int | None = setting(
@@ -60,7 +82,8 @@ class RetrieverCalls:
     )
     timeout: float | None = setting(
         None,
-        "Time out a call after SECONDS.  [default: 30 over HTTP, 120 for a model, otherwise never]",
+        f"Time out a call after SECONDS.  [default: {HTTP_TIMEOUT:g} over HTTP, {MODEL_TIMEOUT:g} for a model, "
+        "otherwise never]",
         Section.LIVE,
         flag="--timeout SECONDS",
         limits=">0",
@@ -80,9 +103,11 @@ class RetrieverCalls:
         limits=">0",
     )
     journal: str | Path | None = None
+    resume: bool | None = None
 
     def __post_init__(self) -> None:
         check_settings(self)
+        check_values(JournalSettings, {"resume": self.resume})
 
     @property
     def in_flight(self) -> int:
@@ -110,7 +135,13 @@ class RetrieverSettings:
     bm25: Bm25Parameters = field(default_factory=Bm25Parameters)
     stemmer: str = setting("english", "The Snowball stemmer of lexical search, or none.", Section.RETRIEVER, flag="-")
     stopwords: str | Sequence[str] = "english"
-    embedder: str = setting("wordllama", "What embeds the texts of vector search.", Section.RETRIEVER, flag="-")
+    embedder: str = setting(
+        "wordllama",
+        "Embed the texts of vector search with NAME.",
+        Section.RETRIEVER,
+        flag="--embedder NAME",
+        common=True,
+    )
     vectors: str | None = setting(
         None,
         "Precomputed document vectors by id instead of an embedder: Parquet, JSON Lines, or .npy with FILE.ids.txt.",
@@ -125,14 +156,22 @@ class RetrieverSettings:
     search: str = setting(
         "exact", "How vectors are searched: exact, faiss, or faiss:FACTORY.", Section.RETRIEVER, flag="-"
     )
-    fusion: str = setting("rrf", "How hybrid combines lexical and vector.", Section.RETRIEVER, flag="-")
+    fusion: str = setting("rrf", "Combine rankings by this method.", Section.FUSION, flag="--method", common=True)
     weights: tuple[float, ...] | None = None  # None for equal weights
     normalization: str = setting(
-        "min-max", "How hybrid makes scores comparable, for a fusion that adds scores.", Section.RETRIEVER, flag="-"
+        "min-max",
+        "Make scores comparable in this way, for a fusion that adds scores.",
+        Section.FUSION,
+        flag="--normalization",
+        common=True,
     )
-    rrf_k: float = setting(60.0, "The constant of rrf.", Section.RETRIEVER, flag="-")
+    rrf_k: float = setting(60.0, "Set the constant of rrf.", Section.FUSION, flag="--rrf-k K", limits=">0", common=True)
     rerank: str | None = setting(
-        None, "A reranker: sentences, cross-encoder/MODEL, or module:callable.", Section.RETRIEVER, flag="-"
+        None,
+        "Rerank with sentences, cross-encoder/MODEL, or module:callable.",
+        Section.RETRIEVER,
+        flag="--rerank NAME",
+        common=True,
     )
     rerank_top: int = setting(
         50, "How many of the top documents are reranked.", Section.RETRIEVER, flag="-", limits=">=1"
@@ -145,7 +184,14 @@ class RetrieverSettings:
         None, "What routes queries to experts: module:callable.  [default: the nearest centroid]", Section.RETRIEVER,
         flag="-",
     )  # fmt: skip
-    index: str | None = setting(None, "A folder that keeps indexes for the next time.", Section.RETRIEVER, flag="-")
+    index: str | None = setting(
+        None,
+        "Keep indexes in DIR for the next time.",
+        Section.RETRIEVER,
+        flag="--index DIR",
+        kind="path",
+        common=True,
+    )
     id: str | None = setting(
         None, "Find the id of a returned document at PATH: metadata.source, …", Section.LIVE, flag="--id PATH"
     )
@@ -169,3 +215,31 @@ class RetrieverSettings:
 
 
 DEFAULT_SETTINGS = RetrieverSettings()
+DEFAULT_K = 5  # results per query of a live evaluation: what an answer is written from
+
+
+@dataclass(frozen=True)
+class BenchmarkSettings:
+    """How retrievers are run: how many results they return, how many calls are timed, and how many may fail."""
+
+    k: int = setting(
+        100, "Fetch at most N documents per query.", Section.RETRIEVER, flag="--k N", limits=">=1", common=True
+    )
+    latency: int = setting(
+        50,
+        "Time N calls of each system, one query at a time; 0 measures no latency.",
+        Section.RETRIEVER,
+        flag="--latency N",
+        limits=">=0",
+        common=True,
+    )
+    max_failures: int | None = setting(
+        0,
+        "Allow N queries to fail; if more do, exit with an error.",
+        Section.LIVE,
+        flag="--max-failures N",
+        limits=">=0",
+    )
+
+    def __post_init__(self) -> None:
+        check_settings(self)

@@ -20,21 +20,22 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from rankgauge.comparison.gate.requirements import parse_requirement
-from rankgauge.comparison.statistics import Statistics
-from rankgauge.config.bands.bands import Uplift
-from rankgauge.config.chunking import ChunkingSection
-from rankgauge.config.declared_models import with_settings
-from rankgauge.config.retrievers import RetrieverSection
-from rankgauge.config.sections import ConfigSection, Text
-from rankgauge.core.passage_tables import DEFAULT_COVERAGE, DEFAULT_TOLERANCE, LARGEST_TOLERANCE
+from rankgauge.comparison.gate.requirements import Rule, parse_requirement
+from rankgauge.comparison.statistics_options import Statistics
+from rankgauge.config.bands import Uplift
+from rankgauge.config.retriever_sections import RetrieverSection
+from rankgauge.config.retriever_settings import BenchmarkSettings
+from rankgauge.config.sections import ConfigSection, Text, section_fault, with_settings
+from rankgauge.config.settings import Settings
+from rankgauge.errors import UsageError
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.split import parse_part
+from rankgauge.evaluation.query_split import parse_part
 from rankgauge.io.byte_streams import Limits
-from rankgauge.io.options import Reading
-from rankgauge.measures.parse import parse_measure, parse_measures
-from rankgauge.measures.sets import DEFAULT_MEASURES
-from rankgauge.measures.spec import Measure
+from rankgauge.io.corpus.chunking import Chunking
+from rankgauge.io.reading_options import PassageMatching, Reading
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import parse_measure, parse_measures
+from rankgauge.measures.registry import DEFAULT_MEASURES
 
 
 def _check_measures(name: str) -> str:
@@ -98,21 +99,15 @@ class ReadingSection(ConfigSection):
 
 
 @with_settings(Statistics)
+@with_settings(Settings, only=("confidence_intervals", "significance_testing", "baseline", "by"))
 class StatisticsSection(ConfigSection):
     """Confidence intervals and significance tests."""
 
-    confidence_intervals: bool = Field(
-        default=False, description="Whether `evaluate` shows confidence intervals, as the other commands always do."
-    )
-    significance_testing: bool = Field(
-        default=False,
-        description="Whether `evaluate` compares the runs with the baseline, as the other commands always do.",
-    )
-    baseline: Text | None = Field(
+    baseline: str | None = Field(
         default=None,
         description="The run or retriever to compare with, by name. Default: the first. Refused by gate.",
     )
-    by: Annotated[list[Text], BeforeValidator(_listed)] | None = Field(
+    by: tuple[str, ...] | None = Field(
         default=None,
         description="Columns of the queries to group by. Default of benchmark: those with few groups. Refused by gate.",
     )
@@ -126,23 +121,20 @@ class StatisticalAnalysis(ConfigSection):
     alpha_level: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.05, description="1 − statistics.confidence.")
 
 
+@with_settings(Settings, only=("batch_size", "cache_file"))
 class PerformanceSection(ConfigSection):
     """How the work is done; no number depends on it."""
 
-    batch_size: Annotated[int, Field(ge=1)] = Field(
-        default=100, description="Queries held in memory at once, for lists."
-    )
     caching_enabled: bool = Field(
         default=False, description="Whether `evaluate` keeps values, by the content they were computed from."
-    )
-    cache_file: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, description="The cache. Default: metrics.sqlite in the user's cache folder."
     )
     parallel_processing: bool = Field(
         default=True, description="Whether several large runs may be read at the same time."
     )
 
 
+@with_settings(Rule, only=("margin",))
+@with_settings(Statistics, only=("confidence",), optional=True)
 class GateSection(ConfigSection):
     """What `rankgauge gate` requires of a run; relative paths start from the configuration file."""
 
@@ -154,8 +146,7 @@ class GateSection(ConfigSection):
     measures: Names | None = Field(
         default=None, description="Gated or stored measures. Default: the baseline's, else the required ones."
     )
-    margin: Annotated[float, Field(ge=0)] = Field(default=0.0, description="A smaller drop never fails.")
-    confidence: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+    confidence: float | None = Field(
         default=None, description="Instead of statistics.confidence: 0.99 lets 1% of unchanged builds fail."
     )
 
@@ -250,6 +241,7 @@ class SparkSection(ConfigSection):
     settings: dict[str, str] = Field(default={}, description="Properties of Spark, such as spark.executor.memory: 8g.")
 
 
+@with_settings(PassageMatching)
 class CollectionSection(ConfigSection):
     """The corpus, queries and judgments; relative paths start from the configuration file."""
 
@@ -259,26 +251,12 @@ class CollectionSection(ConfigSection):
     gold: Text | None = Field(
         default=None, description="Labels by text, quotes or spans, instead of judgments; `chunking` needs them."
     )
-    coverage: Annotated[float, Field(gt=0, le=1)] = Field(
-        default=DEFAULT_COVERAGE, description="The share of a gold passage that chunks must contain for it to be found."
-    )
-    tolerance: Annotated[float, Field(ge=0, le=LARGEST_TOLERANCE)] = Field(
-        default=DEFAULT_TOLERANCE,
-        description="The largest edit distance of a quote that is in no chunk exactly, as a share of its length.",
-    )
     name: Text | None = Field(default=None, description="Its name in reports. Default: the corpus's name.")
 
 
+@with_settings(BenchmarkSettings)
 class BenchmarkSection(ConfigSection):
     """How `rankgauge benchmark run` runs the retrievers."""
-
-    k: Annotated[int, Field(ge=1)] = Field(default=100, description="Documents retrieved per query, at most.")
-    latency: Annotated[int, Field(ge=0)] = Field(
-        default=50, description="Single calls to time per retriever; 0 measures no latency."
-    )
-    max_failures: Annotated[int, Field(ge=0)] = Field(
-        default=0, description="Queries of a retriever that may fail; if more do, the retriever has failed."
-    )
 
 
 class RetrievalMetrics(ConfigSection):
@@ -292,6 +270,23 @@ class RetrievalMetrics(ConfigSection):
     performance: Annotated[PerformanceSection, BeforeValidator(_section)] = Field(
         default=PerformanceSection(), description="The same as performance."
     )
+
+
+@with_settings(Chunking)
+class ChunkingSection(ConfigSection):
+    """A way to split the documents; each key is the option of `rankgauge chunk` with that name."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> ChunkingSection:
+        try:
+            self.chunking()
+        except UsageError as error:
+            raise section_fault(("overlap",), "an overlap smaller than the size", error.message) from None
+        return self
+
+    def chunking(self) -> Chunking:
+        """What the section describes."""
+        return self.as_settings(Chunking)
 
 
 class Config(ConfigSection):

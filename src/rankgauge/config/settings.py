@@ -1,7 +1,6 @@
 """One ``Settings`` for all commands, from the command line, ``rankgauge.yaml`` and Python, with one meaning in each.
 
-``config_values`` is the only place that interprets a configuration file: it names every setting that the file sets. A
-command puts its own options over these, and builds ``Settings`` from the result.
+A command puts its options over what a configuration sets (``configured_settings``), and builds ``Settings`` from both.
 """
 
 from __future__ import annotations
@@ -12,17 +11,16 @@ from dataclasses import asdict, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.comparison.statistics import Statistics
-from rankgauge.config.bands.bands import Bands
+from rankgauge.comparison.statistics_options import LARGEST_CHANGES, Statistics
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.settings import declared
+from rankgauge.core.settings import Section, check_settings, declared, setting
 from rankgauge.errors import InputError
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.io.byte_streams import Limits
-from rankgauge.io.options import DEFAULT_READING, Reading
+from rankgauge.io.reading_options import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
-    from rankgauge.config.schema import Config
+    from rankgauge.config.bands import Bands
 
 HISTORY_PREFIX = "history:"  # of a baseline that is not a file
 CONVENTIONS = tuple(entry.name for entry in fields(Conventions))
@@ -33,19 +31,60 @@ STATISTICS = tuple(entry.name for entry in fields(Statistics))
 class Settings:
     """How runs are read, scored, compared and shown. The first measure is the one that the answer is about."""
 
-    measures: tuple[str, ...] | None = None  # None: the command's default
+    measures: tuple[str, ...] | None = setting(  # None: the command's default
+        None, "Compute a measure or a set of them; repeatable.", Section.MEASURES, flag="-m/--measure NAME", common=True
+    )
     conventions: Conventions = field(default_factory=Conventions)
     statistics: Statistics = field(default_factory=Statistics)
     reading: Reading = DEFAULT_READING
-    confidence_intervals: bool = False  # whether evaluate shows the interval of each mean
-    significance_testing: bool = False  # whether evaluate compares the runs with the baseline
-    baseline: str | None = None  # the name of a system; None: the first
-    by: tuple[str, ...] | None = None  # columns of the queries to group by; None: the command's default
+    confidence_intervals: bool = setting(
+        False,
+        "Show the confidence interval of each mean.",
+        Section.STATISTICS,
+        flag="--ci",
+        common=True,
+    )
+    significance_testing: bool = setting(
+        False,
+        "Whether `evaluate` compares the runs with the baseline, as the other commands always do.",
+        Section.STATISTICS,
+        flag="-",
+    )
+    baseline: str | None = setting(
+        None,
+        "Compare with this run or retriever, by name.  [default: the first]",
+        Section.STATISTICS,
+        flag="--baseline RUN",
+        common=True,
+    )
+    by: tuple[str, ...] | None = setting(  # None: the command's default
+        None,
+        "Group queries by a column: category, difficulty, …; repeatable.",
+        Section.STATISTICS,
+        flag="--by COLUMN",
+        common=True,
+    )
     bands: Bands | None = None
-    changes: int = 3  # the number of largest changes shown, each way
-    batch_size: int = 100
+    changes: int = setting(
+        LARGEST_CHANGES,
+        "Show the N largest changes of queries, each way.",
+        Section.OUTPUT,
+        flag="--changes N",
+        limits=">=0",
+        common=True,
+    )
+    batch_size: int = setting(100, "Queries held in memory at once, for lists.", Section.OTHER, flag="-", limits=">=1")
     caching: bool = False
-    cache_file: str | None = None
+    cache_file: str | None = setting(
+        None,
+        "The cache.  [default: metrics.sqlite in the user's cache folder]",
+        Section.OTHER,
+        flag="-",
+        kind="path",
+    )
+
+    def __post_init__(self) -> None:
+        check_settings(self)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Settings:
@@ -72,6 +111,8 @@ class Settings:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Settings:
         """The inverse of ``to_dict``."""
+        from rankgauge.config.bands import Bands  # which an evaluation without targets does without
+
         return cls(
             measures=None if data["measures"] is None else tuple(data["measures"]),
             conventions=Conventions(**data["conventions"]),
@@ -83,40 +124,6 @@ class Settings:
         )
 
 
-def load_settings(source: str | Path | Mapping[str, Any]) -> Settings:
-    """The settings in a ``rankgauge.yaml``, or in its content as a mapping."""
-    from rankgauge.config.reading import load_config
-
-    folder = None if isinstance(source, Mapping) else Path(source).parent
-    config = load_config(source)
-    return Settings.of({**config_values(config, folder), "reading": make_reading(reading_values(config))})
-
-
-def config_values(config: Config, folder: Path | None = None, section: str | None = None) -> dict[str, Any]:
-    """Every setting that a configuration sets, by its name in ``Settings``; relative paths start from ``folder``.
-
-    The values of ``section``, a command's own part of the file, come last and override the others.
-    """
-    from rankgauge.config.bands.loading import configured_bands
-
-    measures = config.measures.model_dump(exclude_unset=True, exclude_none=True)
-    statistics = config.statistics.model_dump(exclude_unset=True, exclude_none=True)
-    performance = config.performance.model_dump(exclude_unset=True, exclude_none=True, exclude={"parallel_processing"})
-    renamed = {"names": "measures", "caching_enabled": "caching"}
-    values = {renamed.get(name, name): value for name, value in (measures | statistics | performance).items()}
-    if section is not None:
-        values |= getattr(config, section).model_dump(exclude_unset=True, exclude_none=True)
-    for name in ("measures", "by", "require"):
-        if name in values:
-            values[name] = tuple(values[name])
-    for name in ("cache_file", *(["baseline"] if section == "gate" else [])):  # elsewhere a baseline is a name
-        if name in values and folder is not None and not values[name].startswith(HISTORY_PREFIX):
-            values[name] = str(folder / _expanded(values[name]))
-    if config.kpi is not None:
-        values["bands"] = configured_bands(config.kpi, folder)
-    return values
-
-
 def make_reading(values: Mapping[str, Any]) -> Reading:
     """How files are read, from the fields of ``Reading`` and of ``Limits`` by name."""
     limits = {name: values[name] for name in declared(Limits) if name in values}
@@ -124,20 +131,12 @@ def make_reading(values: Mapping[str, Any]) -> Reading:
     return Reading(limits=Limits(**limits), **own)
 
 
-def reading_values(config: Config) -> dict[str, Any]:
-    """Every setting of how files are read that a configuration sets, by its name in ``Reading`` or ``Limits``."""
-    values: dict[str, Any] = config.reading.model_dump(exclude_unset=True, exclude_none=True)
-    if "parallel_processing" in config.performance.model_fields_set:
-        values["parallel"] = config.performance.parallel_processing
-    return values
-
-
 def default_cache_file() -> Path:
     """The cache of a configuration that names none: in the user's cache folder."""
-    return _expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "rankgauge" / "metrics.sqlite"
+    return expanded_path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "rankgauge" / "metrics.sqlite"
 
 
-def _expanded(path: str) -> Path:
+def expanded_path(path: str) -> Path:
     """A path that may begin with the folder of a user."""
     try:
         return Path(path).expanduser()

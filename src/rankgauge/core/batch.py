@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.arrays import Floats
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Interner, Ints, concatenate, number_ids
-from rankgauge.core.tables import Floats
+
+if TYPE_CHECKING:
+    from rankgauge.core.run import RunExtras
 
 ID_COLUMNS = ("query", "doc", "iters", "subgroup", "rank", "tag")
 NO_LINES: Ints = np.zeros(0, dtype=np.int64)
@@ -35,6 +38,9 @@ class Batch:
     tag: Ids | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # further columns of each query, by its id
     empty: tuple[bytes, ...] = ()  # queries without any row
+    failed: tuple[bytes, ...] = ()  # queries that the system failed to answer, with or without rows
+    system: bytes = b""  # the run that all rows belong to, if the source knows it without a column of tags
+    extras: RunExtras | None = None  # what came with the results of that run
     blank: Ints = field(default_factory=lambda: NO_LINES)  # the blank lines, if they matter
     has_ranks_only: bool = False  # the values are ranks, of which scores are made when all rows of a query are there
     is_visible: bool = False  # whether the ids are known to have visible ASCII characters only
@@ -119,6 +125,7 @@ def concatenate_batches(parts: Sequence[Batch]) -> Batch:
         value=np.concatenate([part.value for part in parts]),
         columns={name: values for part in parts for name, values in part.columns.items()},
         empty=tuple(query for part in parts for query in part.empty),
+        failed=tuple(query for part in parts for query in part.failed),
         blank=np.concatenate([part.blank for part in parts]),
         is_visible=all(part.is_visible for part in parts),
         begins=None,

@@ -30,6 +30,7 @@ USUAL_LEVELS = (0.01, 0.05, 0.1)
 MOST_P_DIGITS = 9
 SMALLEST_P = 0.001
 LARGE_RATIO = 1e6  # from here on decimals mean nothing
+TIME_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 BYTE_UNITS = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
 
 
@@ -124,6 +125,14 @@ def percent(level: float) -> str:
 def milliseconds(value: float | None) -> str:
     """A time in a sentence: ``41.2 ms``."""
     return f"{text_of(value, 'milliseconds')} ms"
+
+
+def duration(seconds: float) -> str:
+    """A time in words, in its largest whole unit: ``less than a minute``, ``3 hours``, ``2 days``."""
+    for unit, size in TIME_UNITS:
+        if seconds >= size:
+            return plural(int(seconds // size), unit)
+    return "less than a minute"
 
 
 def given(value: float) -> str:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.arrays import Floats, frozen, group_of, offsets_of, within
 from rankgauge.core.ids import Ids, Interner, Ints, repeated
 from rankgauge.core.ranking import Compat, comparable
-from rankgauge.core.tables import Floats, frozen, group_of, offsets_of, within
 from rankgauge.errors import InputError, shown
 
 if TYPE_CHECKING:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.arrays import Column, Floats, count_true, group_of, offsets_of, running, sum_by
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import JudgmentKind
-from rankgauge.core.run import Run
-from rankgauge.core.tables import Column, Floats, count_true, group_of, offsets_of, running, sum_by
+from rankgauge.core.run import Run, RunExtras
 from rankgauge.errors import Note
 
 if TYPE_CHECKING:
     from rankgauge.core.group_judgments import GroupJudgments
     from rankgauge.core.passage_judgments import PassageJudgments
-    from rankgauge.core.preference_pairs import QueryPreferences
+    from rankgauge.core.preferences import QueryPreferences
 
 PerQuery = Floats
 
@@ -114,7 +114,7 @@ class Hits:
     @cached_property
     def preferences(self) -> tuple[QueryPreferences, ...]:
         """The preferences of each query, if the judgments are preferences; all measures share them."""
-        from rankgauge.core.preference_join import preferences_of
+        from rankgauge.core.preferences import preferences_of
 
         return tuple(preferences_of(self, query) for query in range(len(self)))
 
@@ -253,6 +253,7 @@ class Joined:
     notes: tuple[Note, ...] = ()  # from reading the run
     run: Run | None = field(default=None, repr=False)  # the whole run, if it was kept
     top: Run | None = field(default=None, repr=False)  # the first documents of each query, if they are shown
+    extras: RunExtras | None = field(default=None, repr=False)  # what came with the results
 
     @property
     def shown(self) -> Run | None:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import compiled, ranking
+from rankgauge.core.arrays import Column, Floats, offsets_of
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ids, Ints, repeated, seeds
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import Column, Floats, offsets_of
 
 if TYPE_CHECKING:
     from rankgauge.core.group_judgments import GroupJudgments

@@ -1,20 +1,22 @@
-"""Judgments by text: the gold passages of each query, and the piece of each passage that each chunk covers."""
+"""Judgments by text: the gold passages of each query, what each chunk covers of them, and where a ranking has them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.arrays import Floats, frozen, group_of, last_best, offsets_of, sum_by, within
+from rankgauge.core.formatting import plural
+from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.passage_segments import Segments, ideal_ranks, segments_of
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.core.ranking import Compat
-from rankgauge.core.tables import Floats, frozen, group_of, offsets_of, within
+from rankgauge.errors import InputError, MeasureError, shown
 
 Unit = Literal["characters", "tokens"]
 
@@ -194,3 +196,203 @@ def _taken_offsets(offsets: Ints, groups: Ints) -> Ints:
 def _shifts(offsets: Ints, groups: Ints) -> Ints:
     """What to add to a row number of each taken group to get its new row number."""
     return _taken_offsets(offsets, groups)[:-1] - offsets[groups]
+
+
+# The rank at which each gold passage is found: in a ranking, and in the ideal ranking of the same chunks.
+
+if TYPE_CHECKING:
+    pass
+
+UNRANKED = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """Passages cut at the ends of their pieces, so that a chunk covers a segment completely or not at all.
+
+    ``chunk`` and ``segment`` have one row for each segment that a chunk covers, by chunk and then by passage.
+    """
+
+    passage: Ints  # of each segment
+    length: Ints  # of each segment, in characters
+    chunk: Ints
+    segment: Ints
+
+
+def segments_of(judgments: PassageJudgments) -> Segments:
+    """The segments of all passages."""
+    width = int(judgments.passage_length.max(initial=0)) + 1
+    first, last = judgments.passage * width + judgments.start, judgments.passage * width + judgments.end
+    points = np.unique(np.concatenate([first, last]))
+    begin, end = np.searchsorted(points, first), np.searchsorted(points, last)
+    counts = end - begin
+    within_piece = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    segment = np.repeat(begin, counts) + within_piece
+    many = max(len(points), 1)
+    pairs = np.unique(np.repeat(judgments.ordinal, counts) * many + segment)
+    return Segments(points // width, np.diff(points, append=points[-1:]), pairs // many, pairs % many)
+
+
+def found_ranks(judgments: PassageJudgments, rank: Ints) -> Ints:
+    """The rank at which each passage is found, given the rank of each chunk; UNRANKED means "not at all"."""
+    parts = judgments.segments
+    first_rank = np.full(len(parts.passage), UNRANKED)
+    np.minimum.at(first_rank, parts.segment, rank[parts.chunk])
+    covered = np.flatnonzero(first_rank != UNRANKED)
+    covered = covered[np.lexsort((first_rank[covered], parts.passage[covered]))]
+    passage, total = parts.passage[covered], np.cumsum(parts.length[covered])
+    before = np.concatenate([[0], total])[np.searchsorted(passage, passage)]
+    is_enough = total - before >= judgments.needed[passage]
+    found = np.full(len(judgments), UNRANKED)
+    np.minimum.at(found, passage[is_enough], first_rank[covered[is_enough]])
+    return found
+
+
+def ideal_ranks(judgments: PassageJudgments) -> Ints:
+    """The rank at which each passage is found in the ideal ranking, which is greedy.
+
+    At each rank it takes the chunk that finds the most passages; among these, the one that brings the passages not yet
+    found furthest, each measured by the share of what it needs; among these, the one with the last id. The best ranking
+    of all is hard to compute, and may be better than this one.
+    """
+    parts = judgments.segments
+    passages, chunks = len(judgments), len(judgments.docs)
+    query_of_chunk = np.zeros(chunks, dtype=np.int64)
+    query_of_chunk[judgments.ordinal] = judgments.query
+    pair_chunk, pair_segment = parts.chunk, parts.segment
+    if judgments.ideal_chunks is not None:
+        is_kept = judgments.ideal_chunks[pair_chunk]
+        pair_chunk, pair_segment = pair_chunk[is_kept], pair_segment[is_kept]
+    covered, found = np.zeros(passages), np.full(passages, UNRANKED)
+    rank = 0
+    while len(pair_chunk):
+        rank += 1
+        gains = _gains(pair_chunk, parts, pair_segment, passages)
+        chunk, finds, progress = _additions(gains, covered, judgments.needed)
+        chosen = chunk[last_best(query_of_chunk[chunk], finds, progress)]
+        is_chosen = np.zeros(chunks, dtype=bool)
+        is_chosen[chosen] = True
+        taken = is_chosen[gains.chunk]
+        np.add.at(covered, gains.passage[taken], gains.length[taken])
+        found[(found == UNRANKED) & (covered >= judgments.needed)] = rank
+        is_covered = np.zeros(len(parts.passage), dtype=bool)
+        is_covered[pair_segment[is_chosen[pair_chunk]]] = True
+        keep = ~is_covered[pair_segment] & (found[parts.passage[pair_segment]] == UNRANKED)
+        pair_chunk, pair_segment = pair_chunk[keep], pair_segment[keep]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Gains:
+    """How much each chunk would add to each passage: one row for each pair of them."""
+
+    chunk: Ints
+    passage: Ints
+    length: Floats
+
+
+def _gains(pair_chunk: Ints, parts: Segments, pair_segment: Ints, passages: int) -> _Gains:
+    key = pair_chunk * passages + parts.passage[pair_segment]
+    is_first = np.ones(len(key), dtype=bool)
+    is_first[1:] = key[1:] != key[:-1]
+    number = np.cumsum(is_first) - 1
+    pairs = key[is_first]
+    return _Gains(pairs // passages, pairs % passages, sum_by(number, parts.length[pair_segment], len(pairs)))
+
+
+class _Additions(NamedTuple):
+    """The chunks that add something, the number of passages that each finds, and how far it brings all of them."""
+
+    chunk: Ints
+    finds: Floats
+    progress: Floats
+
+
+def _additions(gains: _Gains, covered: Floats, needed: Ints) -> _Additions:
+    need = needed[gains.passage]
+    total = covered[gains.passage] + gains.length
+    is_first = np.ones(len(total), dtype=bool)
+    is_first[1:] = gains.chunk[1:] != gains.chunk[:-1]
+    number = np.cumsum(is_first) - 1
+    finds = sum_by(number, (total >= need).astype(np.int64), int(is_first.sum()))
+    progress = sum_by(number, np.minimum(gains.length, need - covered[gains.passage]) / need, int(is_first.sum()))
+    return _Additions(gains.chunk[is_first], finds, progress)
+
+
+def chunk_shares(judgments: PassageJudgments) -> Floats:
+    """The largest share of a passage that each chunk covers by itself."""
+    parts = judgments.segments
+    gains = _gains(parts.chunk, parts, parts.segment, max(len(judgments), 1))
+    shares = np.zeros(len(judgments.docs))
+    np.maximum.at(shares, gains.chunk, gains.length / judgments.passage_length[gains.passage])
+    return shares
+
+
+# How much gold, and how much text, is in the first chunks of each ranking.
+
+
+@dataclass(frozen=True, eq=False)
+class TextCounts:
+    """The units of text of each query: of its gold, of the gold that was retrieved, and of all that was retrieved.
+
+    Gold counts once, however many passages it belongs to and however often it is retrieved. Retrieved text counts each
+    time.
+    """
+
+    gold: Floats
+    retrieved_gold: Floats
+    retrieved: Floats
+
+
+def count_text(hits: Hits, unit: Unit, cutoff: int | Ints | None, budget: int | None) -> TextCounts:
+    """Count within the first ranks, or within the first units of text; the last chunk within a budget is cut off."""
+    judgments, extents = _extents(hits, unit)
+    hits = hits.top(cutoff)
+    length = extents.chunk_length[hits.ordinal]
+    if budget is not None:
+        check_lengths(hits, unit, budget)
+        length = np.clip(budget - (hits.running(length) - length), 0, length).astype(np.int64)
+    kept = np.zeros(len(hits.judged), dtype=np.int64)
+    kept[hits.ordinal] = length
+    covered = np.clip(kept[extents.ordinal] - extents.within_chunk, 0, extents.length)
+    return TextCounts(
+        gold=sum_by(judgments.passage_query, extents.own_length, len(hits)),
+        retrieved_gold=union_length(extents.part_query, extents.position, extents.position + covered, len(hits)),
+        retrieved=hits.sum(length),
+    )
+
+
+def union_length(query: Ints, begin: Ints, end: Ints, queries: int) -> Floats:
+    """The length of the union of each query's intervals."""
+    if not len(begin):
+        return np.zeros(queries)
+    lowest = int(begin.min())
+    shift = query * (int(end.max()) - lowest + 1) - lowest  # so that no interval reaches those of another query
+    order = np.argsort(begin + shift, kind="stable")
+    first, last = (begin + shift)[order], (end + shift)[order]
+    reached = np.concatenate([first[:1], np.maximum.accumulate(last)[:-1]])
+    return sum_by(query[order], np.maximum(last - np.maximum(first, reached), 0), queries)
+
+
+def check_lengths(hits: Hits, unit: Unit, budget: int | None = None) -> None:
+    """Raise if a chunk that counts is not among the judged ones, so that its length is not known."""
+    length = _extents(hits, unit)[1].chunk_length[hits.ordinal]
+    is_known = hits.rank == hits.position  # up to the first chunk without a judgment
+    is_short = hits.sum(is_known.astype(np.int64)) < hits.retrieved
+    if budget is not None:
+        is_short &= hits.sum(np.where(is_known, length, 0)) < budget
+    queries = np.flatnonzero(is_short)
+    if len(queries):
+        raise InputError(
+            f"the length of a retrieved chunk of query {shown(hits.queries[int(queries[0])])} is not known "
+            f"({plural(len(queries), 'such query', 'such queries')})",
+            hint="give the texts of all retrieved chunks",
+        )
+
+
+def _extents(hits: Hits, unit: Unit) -> tuple[PassageJudgments, Extents]:
+    judgments = hits.by_group
+    assert isinstance(judgments, PassageJudgments)
+    if unit not in judgments.extents:
+        raise MeasureError("tokens were not counted", hint="choose a tokenizer, or write unit='characters'")
+    return judgments, judgments.extents[unit]

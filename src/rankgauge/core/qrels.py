@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
 import numpy as np
 
 from rankgauge.core import compiled
+from rankgauge.core.arrays import Column, Floats, frozen, group_of, keep_freed_memory, offsets_of, query_columns, within
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import IdIndex, Ids, Ints, repeated
-from rankgauge.core.tables import Column, Floats, frozen, group_of, keep_freed_memory, offsets_of, query_columns, within
-from rankgauge.core.views import HtmlView
-from rankgauge.errors import InputError, InputTypeError, shown
+from rankgauge.core.result_views import HtmlView
+from rankgauge.errors import InputError, InputTypeError, found_text, shown
 
 if TYPE_CHECKING:
     from rankgauge.core.group_judgments import GroupJudgments
@@ -142,7 +142,7 @@ class Qrels(HtmlView):
         if not all(issubclass(kind, Mapping) for kind in kinds):
             query, row = next((query, row) for query, row in judgments.items() if not isinstance(row, Mapping))
             raise InputTypeError(
-                f"judgments of query {shown(str(query))} must map documents to grades, found {type(row).__name__}"
+                f"judgments of query {shown(str(query))} must map documents to grades, found {found_text(row)}"
             )
         names = list(judgments)
         queries = Ids.from_text(names, "query id")
@@ -183,7 +183,8 @@ class Qrels(HtmlView):
             except TypeError:
                 raise InputTypeError(
                     f"judgments of query {shown(str(query))} must map documents to grades, or list relevant documents, "
-                    f"found {type(docs).__name__}: {shown(repr(docs))}"
+                    f"found {found_text(docs, with_value=True)}",
+                    hint="a query without judged documents has an empty list" if docs is None else None,
                 ) from None
         return cls.from_dict(graded, columns=columns, name=name)
 

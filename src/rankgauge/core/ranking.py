@@ -10,13 +10,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.arrays import Floats, group_of, within
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.tables import Floats, group_of, within
 
 Compat = Literal["trec_eval-9", "trec_eval-10"]
 COMPATS: tuple[Compat, ...] = ("trec_eval-9", "trec_eval-10")
 Keys = NDArray[Any]
+TIE_RULE = "document id descending"  # what order_ties does, in words; the extension does it with tie_order
 
 
 @dataclass(frozen=True, eq=False)

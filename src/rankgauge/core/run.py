@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import ranking
+from rankgauge.core.arrays import Column, Floats, frozen, group_of, offsets_of, within
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints, encode_id, repeated
-from rankgauge.core.tables import Column, Floats, frozen, group_of, offsets_of, within
-from rankgauge.core.views import HtmlView
-from rankgauge.errors import InputError, InputTypeError, shown
+from rankgauge.core.result_views import HtmlView
+from rankgauge.errors import InputError, InputTypeError, found_text, shown
 
 OnDuplicate = Literal["error", "first"]
 
@@ -32,9 +32,46 @@ class Status(IntEnum):
     MISSING = 3  # judged, but not in the run
 
 
+@dataclass(frozen=True)
+class RunExtras:
+    """What came with the results besides ids and scores, as a live retriever or a log gives it.
+
+    A text is None if the same document came with two. Metadata is that of the document's first appearance.
+    """
+
+    texts: Mapping[str, str | None] = field(default_factory=dict)  # by document id
+    metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by document id
+    latency_ms: Mapping[str, float] = field(default_factory=dict)  # by query id, of answered queries
+    errors: Mapping[str, str] = field(default_factory=dict)  # by query id, of queries that failed
+    requested_k: int | None = None  # how many results each query was asked for
+    ids_change: bool = False  # whether the same query, asked twice, had results with other ids
+
+    def to_dict(self) -> dict[str, Any]:
+        """Latency and failures for JSON."""
+        times = list(self.latency_ms.values())
+        return {
+            "requested_k": self.requested_k,
+            "latency_ms": latency_percentiles(times) if times else None,
+            "errors": dict(self.errors),
+        }
+
+
+LATENCY_PERCENTILES = (50, 95, 99)
+
+
+def latency_percentiles(times: Sequence[float]) -> dict[str, float]:
+    """``p50``, ``p95``, ``p99`` and ``max`` of at least one time.
+
+    Each is a time that was measured: the smallest that at least p percent of the times do not exceed (nearest rank).
+    """
+    ordered = sorted(times)
+    ranks = {f"p{percent}": max(1, -(-percent * len(ordered) // 100)) for percent in LATENCY_PERCENTILES}
+    return {name: ordered[rank - 1] for name, rank in {**ranks, "max": len(ordered)}.items()}
+
+
 @dataclass(frozen=True, eq=False)
 class Run(HtmlView):
-    """Results grouped by query, in the order of their arrival."""
+    """Results grouped by query, in the order of their arrival. ``extras`` is no part of its hash."""
 
     name: str
     queries: Ids
@@ -44,6 +81,7 @@ class Run(HtmlView):
     status: NDArray[np.uint8]
     source_sha256: str | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
+    extras: RunExtras | None = None
 
     @classmethod
     def from_columns(
@@ -108,7 +146,7 @@ class Run(HtmlView):
             queries.append(encode_id(q, "query id"))
             if not isinstance(row, Mapping):
                 raise InputTypeError(
-                    f"results of query {shown(str(q))} must map documents to scores, found {type(row).__name__}"
+                    f"results of query {shown(str(q))} must map documents to scores, found {found_text(row)}"
                 )
             docs += [encode_id(d, f"document id of query {shown(str(q))}") for d in row]
             scores += [checked_score(s, q, d) for d, s in row.items()]
@@ -134,7 +172,8 @@ class Run(HtmlView):
             if not isinstance(row, Iterable):
                 raise InputTypeError(
                     f"results of query {shown(str(q))} must map documents to scores, or list documents, "
-                    f"found {type(row).__name__}: {shown(repr(row))}"
+                    f"found {found_text(row, with_value=True)}",
+                    hint="a query without results has an empty list" if row is None else None,
                 )
             items: list[Any] = [row] if isinstance(row, str) else list(row)
             what = f"document id of query {shown(str(q))}"
@@ -259,6 +298,14 @@ class Run(HtmlView):
         status[len(self.queries) :] = Status.FAILED
         return replace(made, status=frozen(status)) if failed else self
 
+    def marked_failed(self, queries: Sequence[bytes]) -> Run:
+        """The run with queries that it has, with or without results, marked as failed."""
+        if not queries:
+            return self
+        failed = set(queries)
+        is_failed = np.array([query in failed for query in self.queries], dtype=bool)
+        return replace(self, status=frozen(np.where(is_failed, np.uint8(Status.FAILED), self.status)))
+
     def check_duplicates(self) -> Run:
         """The run itself; raises if a document appears twice in the results of a query."""
         first, _ = repeated(self.docs, self.query)
@@ -284,6 +331,15 @@ class Run(HtmlView):
             docs=self.docs.take(np.flatnonzero(keep)),
             scores=frozen(self.scores[keep]),
         )
+
+
+def returned_texts(runs: Iterable[Run | None]) -> dict[str, str]:
+    """The texts that came with the results of runs, of documents that came with one text only."""
+    texts: dict[str, str | None] = {}
+    for run in runs:
+        for doc, text in run.extras.texts.items() if run is not None and run.extras is not None else ():
+            texts[doc] = text if texts.get(doc, text) == text else None
+    return {doc: text for doc, text in texts.items() if text is not None}
 
 
 def _plain_entries(rows: Iterable[Any]) -> tuple[Ids, Floats] | None:

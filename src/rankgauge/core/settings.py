@@ -1,29 +1,43 @@
 """What a setting is: a field of the dataclass that uses it, declared with its help, its limits and its option.
 
-The field's name, type and default are the only ones there are. The command line (``cli/options/declared.py``), the keys
-of ``rankgauge.yaml`` (``config/declared_models.py``), the reference pages and completion are made from the declaration,
-and a value that does not fit is refused with the same words in all of them.
+The field's name, type and default are the only ones there are. The command line (``cli/options/declared_options.py``),
+the keys of ``rankgauge.yaml`` (``config/sections.py``), the reference pages and completion are made from the
+declaration, and a value that does not fit is refused with the same words in all of them.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, fields
 from enum import Enum
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 from rankgauge.errors import UsageError, nearest, shown
 
-Kind = Literal["str", "int", "float", "bool", "texts", "size"]
+Kind = Literal["str", "int", "float", "bool", "texts", "ints", "size", "path", "paths"]
 KINDS: dict[str, Kind] = {
     "str": "str",
     "int": "int",
     "float": "float",
     "bool": "bool",
     "tuple[str, ...]": "texts",
+    "tuple[int, ...]": "ints",
+}
+ELEMENTS: dict[Kind, Kind] = {"texts": "str", "ints": "int", "paths": "path"}  # of lists
+NOUNS: dict[Kind, str] = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "texts": "a list of texts",
+    "ints": "a list of whole numbers",
+    "size": "a number of bytes, or a size such as 512M",
+    "path": "a path",
+    "paths": "a list of paths",
 }
 LIMITS = {
     "": (-math.inf, math.inf, ""),
@@ -35,6 +49,8 @@ LIMITS = {
     "0<x<=1": (math.nextafter(0, 1), 1, "above 0, at most 1"),
     "0<=x<=1": (0, 1, "from 0 to 1"),
     "0<=x<=0.3": (0, 0.3, "from 0 to 0.3"),
+    "1<=x<=9": (1, 9, "from 1 to 9"),
+    "1<=x<=100": (1, 100, "from 1 to 100"),
 }
 SIZE = re.compile(r"([0-9]+)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)  # 512M, 2 GiB; units are powers of 1024
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -52,6 +68,7 @@ class Section(Enum):
     MACHINE = "Judging by a program"
     FUSION = "Fusion"
     TUNING = "Tuning"
+    CHUNKS = "Chunks"
     CHECKS = "Checks"
     ENTRIES = "Entries of the history"
     MEASURES = "Measures"
@@ -69,8 +86,9 @@ class Setting(NamedTuple):
     """What a declaration says besides name, type and default.
 
     ``flag`` is ``-l/--rel GRADE``, or ``--on/--off`` for a choice of two; an empty one is made from the name, and ``-``
-    means that there is no option, only a key. ``--help`` shows what is common, ``--help-all`` the rest. A size is a
-    number of bytes, or a text such as 512M.
+    means that there is no option, only a key. ``--help`` shows what is common, ``--help-all`` the rest. ``kind`` is
+    stated only if the type does not say it: a size is a number of bytes, or a text such as 512M; a path is a text. An
+    option of a list is repeatable.
     """
 
     help: str
@@ -79,7 +97,14 @@ class Setting(NamedTuple):
     limits: str = ""
     choices: tuple[str, ...] = ()
     is_common: bool = False
-    is_size: bool = False
+    kind: Kind | None = None
+
+
+class WrongValue(NamedTuple):
+    """What a setting takes, and what was found instead."""
+
+    expected: str
+    found: str
 
 
 class Declared(NamedTuple):
@@ -96,16 +121,13 @@ class Declared(NamedTuple):
         """The values that fit, in words."""
         if self.setting.choices:
             return f"one of {', '.join(self.setting.choices)}"
-        limits = LIMITS[self.setting.limits][2]
-        nouns = {
-            "str": "a text",
-            "int": "a whole number",
-            "float": "a number",
-            "bool": "true or false",
-            "texts": "a list of texts",
-            "size": "a number of bytes, or a size such as 512M",
-        }
-        return f"{nouns[self.kind]} {limits}".rstrip()
+        return f"{NOUNS[self.kind]} {LIMITS[self.setting.limits][2]}".rstrip()
+
+    @property
+    def element(self) -> Declared:
+        """What each value of a list has to be; the declaration itself if it is not that of a list."""
+        kind = ELEMENTS.get(self.kind)
+        return self if kind is None else self._replace(kind=kind, is_optional=False)
 
     def fits(self, value: object) -> bool:
         """Whether a value is of the declared kind, within its limits and among its choices."""
@@ -113,8 +135,10 @@ class Declared(NamedTuple):
             return self.is_optional
         if self.kind == "bool":
             return isinstance(value, bool)
-        if self.kind == "texts":
-            return isinstance(value, (list, tuple)) and all(isinstance(text, str) and text for text in value)
+        if self.kind in ELEMENTS:
+            return isinstance(value, (list, tuple)) and all(map(self.element.fits, value))
+        if self.kind == "path":
+            return isinstance(value, (str, PathLike)) and bool(str(value))
         if self.kind == "str":
             return (
                 isinstance(value, str) and bool(value) and (not self.setting.choices or value in self.setting.choices)
@@ -127,9 +151,18 @@ class Declared(NamedTuple):
 
     def complaint(self, value: object) -> str | None:
         """What is wrong with a value: the same sentence for an option, a key and an argument."""
-        return None if self.fits(value) else f"expected {self.expected}, found {self.found(value)}"
+        fault = self.fault(value)
+        return None if fault is None else f"expected {fault.expected}, found {fault.found}"
 
-    def found(self, value: object) -> str:
+    def fault(self, value: object) -> WrongValue | None:
+        """What is wrong with a value, or with the first of a list that is wrong; None if it fits."""
+        if self.fits(value):
+            return None
+        if self.kind in ELEMENTS and isinstance(value, (list, tuple)):
+            return next(fault for fault in map(self.element.fault, value) if fault is not None)
+        return WrongValue(self.expected, self._found(value))
+
+    def _found(self, value: object) -> str:
         """A value that does not fit, in words."""
         if not isinstance(value, str):
             return "nothing" if value is None else repr(value)
@@ -159,11 +192,18 @@ def setting(
     limits: str = "",
     choices: Sequence[str] = (),
     common: bool = False,
-    size: bool = False,
+    kind: Kind | None = None,
 ) -> Any:
     """A field of a dataclass that is a setting."""
-    declaration = Setting(help, section, flag, limits, tuple(choices), common, size)
+    declaration = Setting(help, section, flag, limits, tuple(choices), common, kind)
     return field(default=default, metadata={"setting": declaration})
+
+
+def setting_of(cls: type[Any], name: str, **changes: Any) -> Any:
+    """A field that is the setting of another class, except for changes: its default, or what its declaration says."""
+    original = declared(cls)[name]
+    default = changes.pop("default", original.default)
+    return field(default=default, metadata={"setting": original.setting._replace(**changes)})
 
 
 def declared(cls: type[Any]) -> dict[str, Declared]:
@@ -183,13 +223,19 @@ _DECLARED: dict[type[Any], dict[str, Declared]] = {}
 def _declared(name: str, annotation: str, default: Any, setting: Setting) -> Declared:
     parts = [part.strip() for part in annotation.split("|")]
     kinds = [part for part in parts if part != "None"]
-    kind = "size" if setting.is_size else KINDS["str" if setting.choices else kinds[0]]
+    kind = setting.kind or KINDS.get(kinds[0], "str")  # the name of a Literal is that of a text
     return Declared(name, kind, "None" in parts, default, setting)
 
 
 def check_settings(instance: Any) -> None:
     """Raise if a setting of an object does not fit its declaration."""
-    for name, declaration in declared(type(instance)).items():
-        complaint = declaration.complaint(getattr(instance, name))
+    check_values(type(instance), {name: getattr(instance, name) for name in declared(type(instance))})
+
+
+def check_values(cls: type[Any], values: Mapping[str, Any]) -> None:
+    """Raise if a value does not fit the setting of a class that has its name."""
+    settings = declared(cls)
+    for name, value in values.items():
+        complaint = settings[name].complaint(value)
         if complaint is not None:
             raise UsageError(f"{name}: {complaint}")

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import given
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.ranking import COMPATS, Compat
+from rankgauge.core.ranking import COMPATS, TIE_RULE, Compat
 from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import UsageError
-from rankgauge.measures.parse import parse_measure, parse_measures, split
-from rankgauge.measures.sets import DEFAULT_MEASURES
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import parse_measure, parse_measures, split
+from rankgauge.measures.registry import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
-    from rankgauge.evaluation.split import QueryPart
+    from rankgauge.evaluation.query_split import QueryPart
 
 QuerySet = Literal["qrels", "both"]
 NoRelevant = Literal["zero", "skip"]
@@ -87,7 +87,7 @@ class Conventions:
         return seen if self.split is None else self._part().select(seen)
 
     def _part(self) -> QueryPart:
-        from rankgauge.evaluation.split import parse_part  # which most evaluations do without
+        from rankgauge.evaluation.query_split import parse_part  # which most evaluations do without
 
         return parse_part(str(self.split))
 
@@ -126,7 +126,7 @@ class Conventions:
         """For JSON."""
         return {
             "compat": self.compat,
-            "ties": f"document id descending, scores as {self.precision}",
+            "ties": f"{TIE_RULE}, scores as {self.precision}",
             "query_set": self.query_set,
             "no_relevant": self.no_relevant,
             "rel": self.rel,
@@ -142,7 +142,7 @@ class Conventions:
         part = "" if self.split is None else f"{self._part().description}; "
         return (
             f"{part}{grades}, relevant from grade {given(self.rel)}, AP and R over all relevant, P over k; "
-            f"{averaged} averaged{skipped}; ties by document id descending, scores as {self.precision}"
+            f"{averaged} averaged{skipped}; ties by {TIE_RULE}, scores as {self.precision}"
         )
 
 

@@ -5,28 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.arrays import Floats
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import listing
 from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.result_views import HtmlView, ResultTuple
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import Floats
-from rankgauge.core.views import HtmlView, ResultTuple
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, UsageError, shown, warn_user
+from rankgauge.evaluation.caveats import JoinFacts, notes_on, number_cutoffs
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.notes import JoinFacts, notes_on, number_cutoffs
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.options import Reading
-from rankgauge.measures.spec import Measure
+from rankgauge.io.byte_streams import open_source
+from rankgauge.io.reading_options import Reading
+from rankgauge.measures.measure import Measure
+
+if TYPE_CHECKING:
+    from rankgauge.io.results import OpenedInputs
 
 AnyQrels = Qrels | Mapping[str, Any] | str | Path | Any  # or a frame
 AnyRun = Run | Mapping[str, Any] | str | Path | Any
 SHOWN_NAMES = 6
+DEFAULT_DEPTH = 100  # of a live ranking, if a measure looks at all of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +59,16 @@ class Evaluation(HtmlView):
         return replace(self, scores=scores)
 
 
+class StoredValues(Protocol):
+    """Values that were stored without their run, such as those of a baseline."""
+
+    def scores_like(self, like: Scores, qrels: Qrels) -> Scores:
+        """The values in the shape of other scores."""
+
+
 def evaluate(
     qrels: AnyQrels,
-    run: AnyRun,
+    run: AnyRun | None = None,
     measures: MeasureNames | None = None,
     *,
     conventions: Conventions | None = None,
@@ -65,11 +77,15 @@ def evaluate(
     """Score one run.
 
     Judgments and run may be paths, ``{query: {document: number}}``, ``{query: [documents]}``, frames, or ``Qrels`` and
-    ``Run``. ``conventions`` says from which grade a document is relevant and which queries count; ``reading`` says how
-    files are read.
+    ``Run``. A log holds both, so it needs no run. Judgments may also be test cases or labels by text, and a run may be
+    a live retriever: a function, an object, or its name. ``conventions`` says from which grade a document is relevant
+    and which queries count; ``reading`` says how files are read.
     """
-    scores = evaluate_runs(qrels, [run], measures, conventions=conventions, reading=reading).scores
-    check_one_run(run, [one.run for one in scores])
+    runs = [] if run is None else [run]
+    scores = _evaluate_any(
+        qrels, runs, measures, conventions=conventions, reading=reading, log_is_system=run is None
+    ).scores
+    check_one_run(qrels if run is None else run, [one.run for one in scores])
     return scores[0]
 
 
@@ -85,11 +101,77 @@ def evaluate_runs(
     """Score several runs on the same judgments; ``queries`` holds the queries' texts and columns.
 
     Runs with the same name are numbered: "bm25", "bm25 (2)". A file or folder with a column of run names holds several
-    runs, each of which gets its scores.
+    runs, each of which gets its scores. A log given as judgments is the first of the runs, too, and the labels of the
+    last log apply to all. A live retriever is asked the queries of the judgments, or those of ``queries``.
     """
-    conventions = conventions or Conventions()
+    return _evaluate_any(qrels, runs, measures, conventions=conventions, reading=reading, queries=queries)
+
+
+def _evaluate_any(
+    qrels: AnyQrels,
+    runs: Sequence[AnyRun],
+    measures: MeasureNames | None,
+    *,
+    conventions: Conventions | None,
+    reading: Reading | None,
+    queries: Any = None,
+    log_is_system: bool = True,
+) -> Evaluation:
+    """Score runs in any form on labels in any form."""
+    from rankgauge.io.sources import check_runs, is_plain
+
+    conventions, reading = conventions or Conventions(), reading or Reading()
+    check_runs(runs)
+    if not runs or not is_plain(qrels, "qrels") or not all(is_plain(run, "run") for run in runs):
+        from rankgauge.io.results import Opening, open_inputs
+
+        depth = needed_depth(conventions.measures(measures))
+        opening = Opening(depth, depth if measures else DEFAULT_DEPTH, log_is_system=log_is_system)
+        opened = open_inputs(qrels, runs, reading, queries, opening)
+        for note in opened.notes:
+            warn_user(note.message)
+        return evaluate_opened(opened, measures, conventions=conventions, reading=reading)
     requested = conventions.measures(measures)
     return evaluate_measures(qrels, runs, requested, conventions=conventions, reading=reading, queries=queries)
+
+
+def evaluate_opened(
+    opened: OpenedInputs, measures: MeasureNames | None, *, conventions: Conventions, reading: Reading
+) -> Evaluation:
+    """Score labels and results that were opened; values stored without their run have their own measures."""
+    if not opened.results:
+        labels = opened.labels
+        what = str(labels) if isinstance(labels, (str, Path)) else str(getattr(labels, "name", "the first argument"))
+        if isinstance(labels, (str, Path)) and Path(labels).is_file():
+            with open_source(labels):  # what cannot be read is bad input
+                pass
+        raise UsageError(
+            f"{what}: a single file must be a log with retrieved and relevant ids",
+            hint="name results after the labels",
+        )
+    if opened.is_by_text:
+        from rankgauge.io.results import later
+
+        evaluation: Evaluation = later("evaluate by text")(
+            opened.labels,
+            opened.results,
+            measures,
+            conventions=conventions,
+            reading=reading,
+            queries=opened.queries,
+        )
+        return evaluation
+    requested = conventions.measures(measures or opened.measures)
+    return evaluate_measures(
+        opened.labels, opened.results, requested, conventions=conventions, reading=reading, queries=opened.queries
+    )
+
+
+def needed_depth(measures: Sequence[Measure]) -> int:
+    """How many results of a query the measures look at: the deepest cutoff, or 100 if one of them has none."""
+    cutoffs = [measure.cutoff for measure in measures]
+    numbers = [cutoff for cutoff in cutoffs if isinstance(cutoff, int)]
+    return max(numbers) if numbers and len(numbers) == len(cutoffs) else max([DEFAULT_DEPTH, *numbers])
 
 
 def evaluate_measures(
@@ -119,7 +201,7 @@ def evaluate_measures(
         texts = queries.known_texts()
     judgments = conventions.judgments(judgments)
     check_runs(runs)
-    if any(isinstance(run, Scores) for run in runs):
+    if any(isinstance(run, Scores) or hasattr(run, "scores_like") for run in runs):
         scores = _scores_of_each(judgments, runs, requested, conventions, reading)
         return Evaluation(judgments, (), tuple(scores), texts).uniquely_named()
     joins = join_each(judgments, runs, reading, conventions.compat)
@@ -131,12 +213,16 @@ def _scores_of_each(
     qrels: Qrels, runs: Sequence[AnyRun], requested: tuple[Measure, ...], conventions: Conventions, reading: Reading
 ) -> list[Scores]:
     """The scores of runs of which some are scored already."""
-    from rankgauge.evaluation.scored_runs import scores_on
     from rankgauge.io.pipeline.parallel import join_each
 
     scores: list[Scores] = []
     for run in runs:
-        if isinstance(run, Scores):
+        if hasattr(run, "scores_like"):
+            values: StoredValues = run
+            empty = Run.from_dict({query: {} for query in qrels.queries.to_text()})
+            like = join_each(qrels, [empty], reading, conventions.compat)[0]
+            scores.append(values.scores_like(score(qrels, like, requested, conventions), qrels))
+        elif isinstance(run, Scores):
             scores.append(scores_on(qrels, run, requested, conventions, fingerprint=reading.fingerprint))
         else:
             joins = join_each(qrels, [run], reading, conventions.compat)
@@ -169,9 +255,11 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         status=hits.status,
         without_relevant=facts.without_relevant,
         conventions=conventions,
-        notes=joined.notes + notes_on(facts, cutoffs, run_queries=None if conventions.split else joined.queries),
+        notes=joined.notes
+        + notes_on(facts, cutoffs, run_queries=None if conventions.split else joined.queries, known=joined.notes),
         columns=hits.columns,
         requested=requested,
+        extras=joined.extras,
     )
 
 
@@ -231,3 +319,34 @@ def unique_names(names: Sequence[str]) -> list[str]:
 def _near_ids(joined: Joined) -> list[str]:
     """What is known about ids that nearly match."""
     return [note.message for note in joined.notes if note.code.startswith("ids-")]
+
+
+# Runs that are scored already, by a cluster or in another process, where a run is expected.
+
+
+def scores_on(
+    qrels: Qrels, scores: Scores, requested: tuple[Measure, ...], conventions: Conventions, *, fingerprint: bool
+) -> Scores:
+    """The scores of the requested measures; raises if they are not on these judgments or under these conventions."""
+    if scores.conventions != conventions:
+        raise UsageError(
+            f"run {shown(scores.run)} was scored under other conventions: {scores.conventions}",
+            hint=f"here they are: {conventions}",
+        )
+    if scores.queries != tuple(qrels.queries.to_text()):
+        raise InputError(
+            f"run {shown(scores.run)} was scored on {len(scores.queries)} queries, "
+            f"which are not the {len(qrels.queries)} queries of {shown(qrels.name)}",
+            hint="score it on these judgments",
+        )
+    if scores.qrels_sha256 not in (None, qrels.sha256):
+        raise InputError(
+            f"run {shown(scores.run)} was scored on other judgments than {shown(qrels.name)}",
+            hint="its values cannot be compared; store the run too, so that it can be scored again: --save-run",
+        )
+    try:
+        chosen = scores.only([measure.frozen(qrels) for measure in requested])
+    except KeyError as error:
+        raise UsageError(f"run {shown(scores.run)} is scored already: {error.args[0]}") from None
+    sha256 = qrels.sha256 if fingerprint else None
+    return replace(chosen, requested=requested, columns=qrels.columns, qrels=qrels.name, qrels_sha256=sha256)

@@ -8,6 +8,7 @@ from typing import Any
 from rankgauge.core.formatting import given
 from rankgauge.core.passage_judgments import PassageJudgments
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.ranking import TIE_RULE
 from rankgauge.evaluation.conventions import Conventions
 
 ALPHA = 1  # a passage that was found adds nothing again
@@ -37,7 +38,7 @@ class PassageConventions(Conventions):
         coverage, tolerance = given(self.coverage), given(self.tolerance)
         return (
             f"a passage is found at coverage {coverage}, matched with tolerance {tolerance}, and counts "
-            f"once (alpha={ALPHA}); {averaged} averaged; ties by document id descending, scores as {self.precision}"
+            f"once (alpha={ALPHA}); {averaged} averaged; ties by {TIE_RULE}, scores as {self.precision}"
         )
 
 

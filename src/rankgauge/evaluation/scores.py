@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -10,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import text_of
-from rankgauge.core.run import Status
-from rankgauge.core.tables import Column, Floats
-from rankgauge.core.views import Columns, ResultList, Tabular
+from rankgauge.core.result_views import Columns, ResultList, Tabular
+from rankgauge.core.run import RunExtras, Status
+from rankgauge.errors import MeasureError, UsageError, printable
+from rankgauge.evaluation.caveats import Note, incomplete_measures
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.notes import Note, incomplete_measures
-from rankgauge.measures.aggregates import aggregate
-from rankgauge.measures.parse import parse_measure
-from rankgauge.measures.spec import Measure
-from rankgauge.measures.weights import WEIGHT, checked_weights, weighted_means
+from rankgauge.measures.aggregates import WEIGHT, aggregate, checked_weights, weighted_means
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import parse_measure
 
 if TYPE_CHECKING:
-    from rankgauge.evaluation.groups import GroupSummary
-    from rankgauge.evaluation.intervals import MeanColumn
+    from rankgauge.evaluation.mean_intervals import MeanColumn
+    from rankgauge.evaluation.query_groups import GroupSummary
     from rankgauge.stats.results import Alternative, Interval
 
 
@@ -46,6 +47,7 @@ class Scores(Tabular):
     notes: tuple[Note, ...] = ()
     columns: Mapping[str, Column] = field(default_factory=dict)
     requested: tuple[Measure, ...] = ()  # as they were asked for, before anything of the judgments was put in
+    extras: RunExtras | None = None  # what came with the results of a live retriever: latencies, errors
 
     def __getitem__(self, measure: str | Measure) -> float | None:
         """The value over all queries; None if there is nothing to average."""
@@ -167,14 +169,14 @@ class Scores(Tabular):
     def _interval(
         self, measure: str | Measure, confidence: float, alternative: Alternative, weights: Floats | None = None
     ) -> Interval:
-        from rankgauge.evaluation.intervals import intervals_of
+        from rankgauge.evaluation.mean_intervals import intervals_of
 
         column = self.mean_column(self._index(measure), weights)
         return intervals_of([column], confidence=confidence, alternative=alternative)[0]
 
     def mean_column(self, index: int, weights: Floats | None = None) -> MeanColumn:
         """What the interval of one of the measures is computed from."""
-        from rankgauge.evaluation.intervals import MeanColumn
+        from rankgauge.evaluation.mean_intervals import MeanColumn
 
         units = self.columns.get("unit")
         return MeanColumn(
@@ -186,7 +188,7 @@ class Scores(Tabular):
 
     def by(self, *columns: str, confidence: float = 0.95) -> list[GroupSummary]:
         """Each measure over the queries of each group of one column, or of several together."""
-        from rankgauge.evaluation.groups import groups, summary
+        from rankgauge.evaluation.query_groups import groups, summary
 
         units = self.columns.get("unit")
         out: ResultList[GroupSummary] = ResultList()
@@ -212,6 +214,8 @@ class Scores(Tabular):
             },
             "measures": {name: {"value": value, "n": n} for name, (value, n) in self.over_queries.items()},
         }
+        if self.extras is not None and (self.extras.latency_ms or self.extras.errors):
+            out["calls"] = self.extras.to_dict()
         for name, reason in self.incomplete.items():
             out["measures"][name]["incomplete"] = reason
         for name, value in (self.weighted or {}).items():
@@ -233,3 +237,38 @@ def _number(value: float) -> float | None:
 
 def _rounded(value: float | None) -> str:
     return "null" if value is None else text_of(value, "value")
+
+
+# The order of runs in tables: by the first measure, the best first, unless a user asks for another.
+
+BY_NAME, AS_GIVEN = "name", "given"
+
+
+def sorted_runs(scores: Sequence[Scores], sort: str | None = None) -> list[Scores]:
+    """Runs sorted by a measure, the best first; by ``name``; or as ``given``. Equal ones stay as given."""
+    if sort == AS_GIVEN or not scores:
+        return list(scores)
+    if sort == BY_NAME:
+        return sorted(scores, key=lambda run: run.run)
+    measure = scores[0].measures[0] if sort is None else _measure_of(scores[0], sort)
+    return best_first(scores, measure)
+
+
+def best_first(scores: Sequence[Scores], measure: Measure) -> list[Scores]:
+    """Runs from the best value to the worst, or from the highest without a direction; those without a value last."""
+    sign = measure.definition.direction or 1
+
+    def key(run: Scores) -> float:
+        value = run[measure]
+        return math.inf if value is None else -sign * value
+
+    return sorted(scores, key=key)
+
+
+def _measure_of(scores: Scores, name: str) -> Measure:
+    """The evaluated measure that a user names, in any notation."""
+    try:
+        return scores.only([name]).measures[0]
+    except (KeyError, MeasureError):
+        choices = ", ".join([*(measure.name for measure in scores.measures), BY_NAME, AS_GIVEN])
+        raise UsageError(f"cannot sort by '{printable(name)}'", hint=f"--sort takes one of: {choices}") from None

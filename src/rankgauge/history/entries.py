@@ -1,28 +1,42 @@
-"""What an entry says: a summary that a listing needs, and the values of its queries."""
+"""What an entry is: a summary that a listing needs, and the values of its queries; filters, names, tags and times.
+
+An entry is named by its date and commit. Times are UTC; users write a date, a time, or how long ago.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.result_views import HtmlView
 from rankgauge.core.run import Run, Status
-from rankgauge.core.views import HtmlView
-from rankgauge.errors import InputError, shown
-from rankgauge.evaluation.conventions import VALUE_CONVENTIONS, Conventions
+from rankgauge.core.settings import Section, check_settings, setting
+from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.scores import Scores
-from rankgauge.history.names import is_name_of
 from rankgauge.history.repository import GitState
-from rankgauge.history.times import latest_time
 
 if TYPE_CHECKING:
-    from rankgauge.comparison.versions.crossing import ScoredVersion
-    from rankgauge.report.report import Cost
+    from rankgauge.comparison.change_parts import ScoredVersion
+    from rankgauge.retrieval.latency import Cost
 
 CONFIDENCE = 0.95  # of the intervals in a summary
+COMMIT_CHARACTERS = 7  # of a commit's hash in a name
+LATEST = "latest"
+ENTRY_NAME = re.compile(r"\d{4}-\d{2}-\d{2}(-[0-9a-f]{7})?(-\d{1,9})?")
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}.*", re.DOTALL)
+TAG = re.compile(r"[^\W_][\w.+/=@-]{0,99}")
+CLOCK_TOLERANCE = timedelta(days=1)  # by which the clock of another machine may be ahead
+SAVED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+SAVED_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+AGO = re.compile(r"(\d{1,6})([hdw])")
+UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
 @dataclass(frozen=True)
@@ -83,7 +97,7 @@ class EntrySummary(HtmlView):
     @property
     def cost(self) -> Cost | None:
         """Time and size, if they were measured."""
-        from rankgauge.report.report import Cost
+        from rankgauge.retrieval.latency import Cost
 
         cost = self.facts["cost"]
         return None if cost is None else Cost(**cost)
@@ -123,9 +137,54 @@ class SavedEntry(HtmlView):
     @property
     def version(self) -> ScoredVersion:
         """The entry as a side of a comparison, under its own name."""
-        from rankgauge.comparison.versions.crossing import ScoredVersion
+        from rankgauge.comparison.change_parts import ScoredVersion
 
         return ScoredVersion(replace(self.scores, run=self.name), self.summary.labels, self.qrels, self.run)
+
+
+@dataclass(frozen=True)
+class EntryFilter:
+    """Which entries are meant: those of a branch, a tag, a system, a collection, or from a time on."""
+
+    branch: str | None = setting(
+        None, "Only entries of this git branch.", Section.ENTRIES, flag="--branch NAME", common=True
+    )
+    tag: str | None = setting(None, "Only entries with this tag.", Section.ENTRIES, flag="--tag TAG", common=True)
+    system: str | None = setting(
+        None, "Only entries of this system.", Section.ENTRIES, flag="--system NAME", common=True
+    )
+    collection: str | None = setting(
+        None, "Only entries with judgments of this name.", Section.ENTRIES, flag="--collection NAME", common=True
+    )
+    since: str | None = setting(
+        None,
+        "Only entries from TIME on: 2026-11-02, or 7d for the last week.",
+        Section.ENTRIES,
+        flag="--since TIME",
+        common=True,
+    )
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.since is not None:
+            object.__setattr__(self, "since", time_text(parse_time(self.since)))
+
+    def where(self) -> tuple[str, list[str]]:
+        """The condition of a query and its values."""
+        conditions = {
+            "branch": "branch = ?",
+            "tag": "id IN (SELECT entry FROM tags WHERE tag = ?)",
+            "system": "system = ?",
+            "collection": "collection = ?",
+            "since": "saved >= ?",
+        }
+        given = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        used = {name: value for name, value in given.items() if value is not None}
+        text = " AND ".join(conditions[name] for name in used)
+        return (f"WHERE {text}" if text else ""), list(used.values())
+
+
+ALL_ENTRIES = EntryFilter()
 
 
 def check_times(summaries: Sequence[EntrySummary]) -> None:
@@ -148,8 +207,8 @@ def check_consistency(entry: SavedEntry) -> None:
         raise ValueError("the status of a query is unknown")
     if np.isinf(scores.values).any():
         raise ValueError("a value is infinite")
-    if summary.queries != _query_counts(scores):
-        raise ValueError(f"its counts of queries are {summary.queries}, those of its values {_query_counts(scores)}")
+    if summary.queries != count_queries(scores):
+        raise ValueError(f"its counts of queries are {summary.queries}, those of its values {count_queries(scores)}")
     means = {name: (mean.value, mean.n) for name, mean in summary.means.items()}
     for name, computed in _means(scores).items():
         if means.pop(name, None) != computed:
@@ -168,7 +227,8 @@ def check_consistency(entry: SavedEntry) -> None:
         raise ValueError("has_run says otherwise than its content")
 
 
-def _query_counts(scores: Scores) -> dict[str, int]:
+def count_queries(scores: Scores) -> dict[str, int]:
+    """How many queries were averaged, missing, failed or without a relevant document."""
     status = scores.status
     return {
         "averaged": int(scores.averaged.sum()),
@@ -184,21 +244,73 @@ def _means(scores: Scores) -> dict[str, tuple[float | None, int]]:
     return {requested.name: scores.over_queries[measure.name] for requested, measure in names}
 
 
-def facts_of(scores: Scores, facts: EntryFacts, git: GitState, version: str) -> dict[str, Any]:
-    """Everything in a summary that has no column of its own."""
+def means_with_intervals(scores: Scores) -> dict[str, SavedMean]:
+    """The value of each measure over all queries with its interval, by its name as it was asked for."""
     means = {}
     for name, (value, n) in _means(scores).items():
         interval = scores.interval(name, confidence=CONFIDENCE)
-        means[name] = asdict(SavedMean(value, n, interval.low, interval.high))
-    return {
-        "git": asdict(git),
-        "run_sha256": scores.run_sha256,
-        "command": facts.command,
-        "verdict": facts.verdict,
-        "queries": _query_counts(scores),
-        "conventions": {name: getattr(scores.conventions, name) for name in VALUE_CONVENTIONS},
-        "means": means,
-        "coverage": facts.coverage,
-        "cost": None if facts.cost is None else asdict(facts.cost),
-        "rankgauge": version,
-    }
+        means[name] = SavedMean(value, n, interval.low, interval.high)
+    return means
+
+
+def base_name(saved: str, commit: str | None) -> str:
+    """``2026-11-02-abc1234`` for what was saved on that day at that commit; only the date without a commit."""
+    day = saved[:10]
+    return day if commit is None else f"{day}-{commit[:COMMIT_CHARACTERS]}"
+
+
+def is_name_of(name: str, saved: str, commit: str | None) -> bool:
+    """Whether a name is that of an entry saved at this time and commit, with or without a number."""
+    return ENTRY_NAME.fullmatch(name) is not None and f"{name}-".startswith(f"{base_name(saved, commit)}-")
+
+
+def free_name(base: str, taken: Iterable[str]) -> str:
+    """The name itself, or with the first number from 2 on that is free."""
+    names = set(taken)
+    name, number = base, 1
+    while name in names:
+        number += 1
+        name = f"{base}-{number}"
+    return name
+
+
+def checked_tag(tag: str) -> str:
+    """A tag; raises if it could be taken for the name of an entry, or is not one word."""
+    if tag == LATEST or DATE.fullmatch(tag) or not TAG.fullmatch(tag):
+        raise UsageError(
+            f"{shown(tag)} cannot be a tag",
+            hint=f"a tag is one word of letters, digits and . + / = @ _ -; it is not {LATEST!r} and not a date",
+        )
+    return tag
+
+
+def parse_time(text: str) -> datetime:
+    """``2026-11-02``, ``2026-11-02T10:11:12Z`` or ``7d`` (days ago; also ``h`` and ``w``); UTC unless it says more."""
+    ago = AGO.fullmatch(text)
+    try:
+        if ago is not None:
+            return datetime.now(UTC) - int(ago[1]) * UNITS[ago[2]]
+        time = datetime.fromisoformat(text)
+        return (time.replace(tzinfo=UTC) if time.tzinfo is None else time).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"expected a time, found {shown(text)}", hint="write 2026-11-02, 2026-11-02T10:11:12Z, or 7d for a week ago"
+        ) from None
+
+
+def is_saved_time(text: str) -> bool:
+    """Whether a text is a time as entries have it, and there is such a time."""
+    try:
+        return SAVED.fullmatch(text) is not None and datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
+def latest_time() -> str:
+    """The latest time that an entry can have: now, and a day more for clocks that are ahead."""
+    return time_text(datetime.now(UTC) + CLOCK_TOLERANCE)
+
+
+def time_text(time: datetime) -> str:
+    """A time as entries have it."""
+    return time.astimezone(UTC).strftime(SAVED_FORMAT)

@@ -13,14 +13,20 @@ from typing import TYPE_CHECKING
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, write_errors
-from rankgauge.history import packing
 from rankgauge.history.entries import SavedEntry, check_consistency
-from rankgauge.history.lines import ENTRY_SCHEMA, entry_lines, labels_lines
-from rankgauge.history.reading import read_entry, read_labels
-from rankgauge.history.rows import insert_entry, insert_labels
+from rankgauge.history.entry_codec import (
+    ENTRY_SCHEMA,
+    entry_lines,
+    labels_lines,
+    pack_contents,
+    pack_labels,
+    read_entry,
+    read_labels,
+)
+from rankgauge.history.sql_tables import insert_entry, insert_labels
+from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.byte_streams import load_file, open_stored
-from rankgauge.io.records import parse_record
-from rankgauge.io.writing import write_atomically
+from rankgauge.io.stored_json import parse_record
 
 if TYPE_CHECKING:
     from rankgauge.history.store import History
@@ -86,9 +92,8 @@ def import_files(history: History, paths: Sequence[Path]) -> ImportedEntries:
                 present.append(row[1].decode())
                 continue
             qrels = labels.get(summary.labels)
-            insert_labels(connection, summary.labels, None if qrels is None else packing.pack_qrels(qrels))
-            run = None if entry.run is None else packing.pack_run(entry.run)
-            added.append(insert_entry(connection, summary, packing.pack_scores(entry.scores), run).name)
+            insert_labels(connection, summary.labels, None if qrels is None else pack_labels(qrels))
+            added.append(insert_entry(connection, summary, *pack_contents(entry.scores, entry.run)).name)
     return ImportedEntries(tuple(added), tuple(present))
 
 

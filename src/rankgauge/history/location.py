@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from rankgauge.errors import RankgaugeError
-from rankgauge.io.writing import write_together
+from rankgauge.io.atomic_files import write_together
 
 FOLDER, FILE = ".rankgauge", "history.db"
 VARIABLE = "RANKGAUGE_HISTORY"

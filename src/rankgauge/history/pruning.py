@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import UsageError
-from rankgauge.history.entries import EntrySummary
-from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
+from rankgauge.history.entries import ALL_ENTRIES, EntryFilter, EntrySummary, parse_time, time_text
 
 if TYPE_CHECKING:
     from rankgauge.history.store import History
@@ -20,21 +20,35 @@ class PruneRule:
     A series is a system on a collection and a branch.
     """
 
-    keep: int | None = None
-    before: str | None = None  # UTC, as in 2026-11-02
+    keep: int | None = setting(
+        None,
+        "Keep the newest N entries of each system, collection and branch.",
+        Section.ENTRIES,
+        flag="--keep N",
+        limits=">=0",
+        common=True,
+    )
+    before: str | None = setting(
+        None,
+        "Delete only entries before TIME: 2026-01-01, or 90d.",
+        Section.ENTRIES,
+        flag="--before TIME",
+        common=True,
+    )
     names: tuple[str, ...] = ()  # or these entries
     filter: EntryFilter = ALL_ENTRIES
-    tagged: bool = False  # whether entries with a tag are deleted too
-    runs_only: bool = False  # whether only the stored runs are deleted
+    tagged: bool = setting(False, "Delete entries with a tag too.", Section.ENTRIES, common=True)
+    runs_only: bool = setting(False, "Delete only the stored runs, and keep the values.", Section.OUTPUT, common=True)
 
     def __post_init__(self) -> None:
+        check_settings(self)
+        if self.before is not None:
+            object.__setattr__(self, "before", time_text(parse_time(self.before)))
         if self.keep is None and self.before is None and not self.names:
             raise UsageError(
                 "say what to delete: entries beyond the newest N, before a date, or by name",
                 hint="--keep 100, --before 2026-01-01, or names of entries",
             )
-        if self.keep is not None and self.keep < 0:
-            raise UsageError(f"keep must be at least 0, found {self.keep}")
 
 
 def prune_entries(history: History, rule: PruneRule, *, dry_run: bool = False) -> list[EntrySummary]:

@@ -1,46 +1,61 @@
-"""The history of a project: one SQLite file with an entry for each saved result."""
+"""The history of a project: one SQLite file with an entry for each saved result, such as the runs of an evaluation."""
 
 from __future__ import annotations
 
 import uuid
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rankgauge._version import __version__
 from rankgauge.core.formatting import listing
+from rankgauge.core.hits import Hits
+from rankgauge.core.result_views import HtmlView, ResultList
 from rankgauge.core.run import Run
-from rankgauge.core.views import HtmlView, ResultList
 from rankgauge.errors import InputError, UsageError, nearest, printable, shown, warn_user
 from rankgauge.evaluation.conventions import MeasureNames
-from rankgauge.evaluation.evaluate import AnyQrels
+from rankgauge.evaluation.evaluate import AnyQrels, Evaluation
 from rankgauge.evaluation.scores import Scores
-from rankgauge.history import packing
-from rankgauge.history.entries import EntryFacts, EntrySummary, SavedEntry, check_consistency, check_times, facts_of
-from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
+from rankgauge.history.entries import (
+    ALL_ENTRIES,
+    LATEST,
+    EntryFacts,
+    EntryFilter,
+    EntrySummary,
+    SavedEntry,
+    base_name,
+    check_times,
+    checked_tag,
+    latest_time,
+    time_text,
+)
+from rankgauge.history.entry_codec import pack_contents, pack_labels, unpack_entry
+from rankgauge.history.entry_columns import FactSources, check_summary, facts_of
 from rankgauge.history.location import history_path, make_folder
-from rankgauge.history.names import LATEST, base_name, checked_tag
 from rankgauge.history.pruning import PruneRule, prune_entries
 from rankgauge.history.repository import GitState, git_state
-from rankgauge.history.rows import COLUMNS, check_summary, insert_entry, insert_labels, summary_of
-from rankgauge.history.tables import HISTORY_KIND
-from rankgauge.history.times import latest_time, time_text
-from rankgauge.io.databases import OwnedDatabase
+from rankgauge.history.sql_tables import HISTORY_KIND, SELECTED, insert_entry, insert_labels, summary_of
+from rankgauge.io.owned_databases import OwnedDatabase
+from rankgauge.measures.names import parse_measure
 
 if TYPE_CHECKING:
     from rankgauge.comparison.gate.baseline import Baseline
-    from rankgauge.comparison.statistics import Statistics
-    from rankgauge.comparison.versions.compare import VersionComparison
-    from rankgauge.history.checks import CheckOptions, QualityChange, QualityCheck
+    from rankgauge.comparison.statistics_options import Statistics
+    from rankgauge.comparison.version_comparison import VersionComparison
     from rankgauge.history.exchange import ImportedEntries
+    from rankgauge.history.quality_checks import CheckOptions, QualityChange, QualityCheck
     from rankgauge.history.trends import Trend, TrendOptions
+    from rankgauge.retrieval.latency import Cost
 
 NEWEST_FIRST = "ORDER BY saved DESC, id DESC"
 SET_BACK = timedelta(hours=1)  # by which a clock may be corrected
+COVERAGE = "Judged@10"
 DAMAGED_VALUES = (ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error)
 
 
@@ -100,10 +115,10 @@ class History(HtmlView):
             collection=scores.qrels,
             labels=labels,
             has_run=run is not None,
-            facts=facts_of(scores, facts, git, __version__),
+            facts=facts_of(FactSources(scores, facts, git, __version__)),
             tags=tuple(dict.fromkeys(map(checked_tag, facts.tags))),
         )
-        packed = packing.pack_scores(scores), None if run is None else packing.pack_run(run)
+        packed = pack_contents(scores, run)
         with self.database.transaction() as connection:
             insert_labels(connection, labels, content)
             return insert_entry(connection, summary, *packed)
@@ -129,7 +144,7 @@ class History(HtmlView):
         """
         where, values = filter.where()
         limit = "" if last is None else f" LIMIT {int(last)}"
-        statement = f"SELECT {COLUMNS} FROM entries {where} {NEWEST_FIRST}{limit}"
+        statement = f"SELECT {SELECTED} FROM entries {where} {NEWEST_FIRST}{limit}"
         rows = self.database.query(statement, values)
         summaries = self._summaries(rows, whole=whole)
         check_times(summaries)
@@ -147,7 +162,7 @@ class History(HtmlView):
 
     def summary(self, name: str) -> EntrySummary:
         """An entry by its name, by ``latest``, or by a tag, which means the newest entry that has it."""
-        select = f"SELECT {COLUMNS} FROM entries"
+        select = f"SELECT {SELECTED} FROM entries"
         newest = f"{NEWEST_FIRST} LIMIT 1"
         rows = self.database.query(f"{select} WHERE name = ?", (name,))
         is_named = bool(rows)
@@ -171,22 +186,9 @@ class History(HtmlView):
             (summary.uid,),
         )
         try:
-            scores, run, labels = rows[0]
-            loaded = packing.unpack_scores(
-                scores,
-                run=summary.system,
-                run_sha256=summary.facts["run_sha256"],
-                qrels=summary.collection,
-                qrels_sha256=summary.labels,
-                conventions=summary.conventions,
-            )
-            qrels = None if labels is None else packing.unpack_qrels(labels)
-            kept = None if run is None else packing.unpack_run(run)
-            entry = SavedEntry(summary, loaded, qrels, kept)
-            check_consistency(entry)
+            return unpack_entry(summary, *rows[0])
         except DAMAGED_VALUES as error:
             raise self.database.broken(f"the entry {summary.name} is damaged: {error}") from error
-        return replace(entry, qrels=None if qrels is None else packing.qrels_with_columns(qrels, loaded))
 
     def compare(
         self,
@@ -198,7 +200,7 @@ class History(HtmlView):
         by: Sequence[str] = (),
     ) -> VersionComparison:
         """Compare an entry with a later one on the queries they share, although labels may have changed."""
-        from rankgauge.comparison.versions.compare import compare_versions
+        from rankgauge.comparison.version_comparison import compare_versions
 
         older, newer = (self.entry(name).version for name in (before, after))
         return compare_versions(older, newer, measures, statistics=statistics, by=by)
@@ -211,19 +213,19 @@ class History(HtmlView):
 
     def check(self, filter: EntryFilter = ALL_ENTRIES, options: CheckOptions | None = None) -> QualityCheck:
         """The recent change points of every system, collection and branch."""
-        from rankgauge.history.checks import check_quality
+        from rankgauge.history.quality_checks import check_quality
 
         return check_quality(self, filter, options)
 
     def unreported(self, changes: Sequence[QualityChange]) -> AbstractContextManager[list[QualityChange]]:
         """For ``with``: the changes that were not reported yet, which count as reported if the block succeeds."""
-        from rankgauge.history.alerts import claimed_changes
+        from rankgauge.history.quality_checks import claimed_changes
 
         return claimed_changes(self, changes)
 
     def baseline(self, branch: str, filter: EntryFilter = ALL_ENTRIES, **options: Any) -> Baseline:
         """The mean since the last change point of a branch, and an anchor: for ``baseline`` of ``gate``."""
-        from rankgauge.history.baselines import branch_baseline
+        from rankgauge.history.branch_baseline import branch_baseline
 
         return branch_baseline(self, replace(filter, branch=branch), **options)
 
@@ -238,7 +240,7 @@ class History(HtmlView):
         )
         with self.database.transaction() as connection:
             connection.executemany(statement, [(uid, tag) if remove else (tag, uid) for tag in checked])
-        rows = self.database.query(f"SELECT {COLUMNS} FROM entries WHERE uid = ?", (uid,))
+        rows = self.database.query(f"SELECT {SELECTED} FROM entries WHERE uid = ?", (uid,))
         return self._summaries(rows, whole=True)[0]
 
     def export(self, folder: str | Path, names: Sequence[str] = ()) -> list[Path]:
@@ -296,6 +298,12 @@ class History(HtmlView):
         )
 
 
+def saved_entry(name: str, path: str | Path | None = None) -> SavedEntry:
+    """An entry of the history in a file, by default that of the project: its name, a tag, or ``latest``."""
+    with History.open(path, create=False) as history:
+        return history.entry(name)
+
+
 def _labels_of(scores: Scores, qrels: AnyQrels | None) -> tuple[str, bytes | None]:
     """The hash and the content of the judgments behind scores."""
     from rankgauge.io.read import as_qrels
@@ -309,4 +317,45 @@ def _labels_of(scores: Scores, qrels: AnyQrels | None) -> tuple[str, bytes | Non
     is_other = scores.qrels_sha256 not in (None, seen.sha256) or tuple(seen.queries.to_text()) != scores.queries
     if is_other:
         raise UsageError("the scores were made with other judgments than those that are given")
-    return seen.sha256, packing.pack_qrels(seen)
+    return seen.sha256, pack_labels(seen)
+
+
+@dataclass(frozen=True)
+class SaveOptions:
+    """What is said of all entries that are saved together."""
+
+    facts: EntryFacts
+    keep_run: bool = False
+    date: datetime | None = None
+
+
+def save_evaluation(
+    history: History,
+    evaluation: Evaluation,
+    options: SaveOptions,
+    *,
+    costs: Mapping[str, Cost] | None = None,
+    only: Sequence[int] | None = None,
+) -> list[EntrySummary]:
+    """Save the runs of an evaluation, or some of them; ``costs`` are by the names of the systems."""
+    git = git_state()
+    saved = []
+    for index, scores in enumerate(evaluation.scores):
+        if only is not None and index not in only:
+            continue
+        joined = evaluation.joined[index] if evaluation.joined else None
+        facts = replace(
+            options.facts,
+            cost=(costs or {}).get(scores.run, options.facts.cost),
+            coverage=None if joined is None else coverage_of(joined.hits),
+        )
+        run = joined.run if options.keep_run and joined is not None else None
+        saved.append(history.save(scores, evaluation.qrels, run=run, facts=facts, date=options.date, git=git))
+    return saved
+
+
+def coverage_of(hits: Hits) -> float | None:
+    """The mean share of the top 10 that is judged; None if there is no query."""
+    values = parse_measure(COVERAGE)(hits) if len(hits) and hits.judgments == "grades" else np.zeros(0)
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if len(values) else None

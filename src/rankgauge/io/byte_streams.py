@@ -1,4 +1,4 @@
-"""Where bytes come from: a file, standard input or a pipe; compression is detected from the first bytes."""
+"""Where bytes come from: a file, standard input, a pipe or memory; decompressed, limited and hashed on the way."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
@@ -20,6 +21,7 @@ GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd
 DATASET_PREFIX = "irds:"  # names a collection of ir_datasets instead of a file
 MAX_BYTES_HINT = "raise the limit: --set reading.max_bytes=SIZE"
 DAMAGED_HINT = "copy or download it again"
+SERVER_HINT = "describe the server in a YAML file, and name that file (docs/guides/http.md)"
 MIN_SUSPECT_BYTES = 1 << 26  # output smaller than this is never suspected to be a decompression bomb
 READ_BYTES = 1 << 20  # read at once
 COMPRESSED_BYTES = 1 << 16  # given to a decompressor at once
@@ -30,8 +32,8 @@ ZSTD_BYTES = 1 << 10  # the same for zstd: 4 bytes can contain 128 KiB
 class Limits:
     """What an input may not exceed, against decompression bombs and endless lines; and whether warnings are errors."""
 
-    max_bytes: int = setting(1 << 40, "The maximum decompressed size of a file.", Section.FILES, flag="-", size=True)
-    max_line: int = setting(1 << 20, "The maximum length of a line.", Section.FILES, flag="-", size=True)
+    max_bytes: int = setting(1 << 40, "The maximum decompressed size of a file.", Section.FILES, flag="-", kind="size")
+    max_line: int = setting(1 << 20, "The maximum length of a line.", Section.FILES, flag="-", kind="size")
     strict: bool = setting(False, "Treat input warnings as errors.", Section.FILES)
     ratio: int = 250  # decompressed bytes per compressed byte
 
@@ -40,6 +42,12 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+MAX_DOCUMENT_BYTES = 1 << 26  # a document may be far longer than a line of a run
+
+
+def document_limits(limits: Limits = DEFAULT_LIMITS) -> Limits:
+    """Limits of an input, with room for long documents."""
+    return replace(limits, max_line=max(limits.max_line, MAX_DOCUMENT_BYTES))
 
 
 class Digest(Protocol):
@@ -202,7 +210,14 @@ def _check_unchanged(path: str | Path, file: IO[bytes], state: tuple[int, int] |
 
 
 def _unreadable(path: str | Path, error: OSError) -> InputError:
+    if is_url(str(path)):
+        return InputError.at(path, None, "is a URL, not a file", hint=SERVER_HINT)
     return InputError.at(path, None, f"cannot read: {error.strerror or error}")
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is the URL of a server, where a file or a retriever is expected."""
+    return text.startswith(("http://", "https://"))
 
 
 class _Readable(Protocol):
@@ -355,7 +370,13 @@ def check_path(path: AnyFile, problem: str) -> None:
 
 
 def load_file(path: str | Path) -> LoadedFile:
-    """Read a file into memory, as it is stored."""
+    """Read a file, or standard input, into memory, as it is stored."""
+    if str(path) == "-":
+        check_stdin("-")
+        try:
+            return LoadedFile("-", sys.stdin.buffer.read())
+        except OSError as error:
+            raise _unreadable(path, error) from None
     with open_stored(path) as file:
         return LoadedFile(str(path), file.read())
 
@@ -415,7 +436,7 @@ def rereadable(path: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Iterator
     if str(path) != "-" and (Path(path).is_file() or not Path(path).exists() or Path(path).is_dir()):
         yield Path(path)
         return
-    from rankgauge.io.owned import temporary_folder
+    from rankgauge.io.owned_files import temporary_folder
 
     if str(path) == "-":
         check_stdin(str(path))

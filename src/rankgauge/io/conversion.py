@@ -15,21 +15,21 @@ from rankgauge.core.batch import Batch
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import JudgmentKind
+from rankgauge.core.run import RunExtras
 from rankgauge.errors import InputError, UsageError
+from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, is_dataset, read_bytes, source_name
-from rankgauge.io.checks.faults import Faults
+from rankgauge.io.faults import Faults
 from rankgauge.io.formats import registry as formats
-from rankgauge.io.formats.columns import scores_from_ranks
-from rankgauge.io.formats.grouped import largest_grades
-from rankgauge.io.formats.names import Columns, Kind, Wanted
+from rankgauge.io.formats.judge_groups import largest_grades
+from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, scores_from_ranks
 from rankgauge.io.formats.registry import Format, WriteRows, write_delimited
-from rankgauge.io.options import Reading
 from rankgauge.io.pipeline.grouping import WholeQueries
-from rankgauge.io.pipeline.runs import RunReader
+from rankgauge.io.pipeline.run_pipeline import RunReader
 from rankgauge.io.read import build_qrels, read_rows, run_from_rows
+from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import Source, can_read_again, open_results
-from rankgauge.io.trec_writer import DEFAULT_ITER
-from rankgauge.io.writing import write_atomically
+from rankgauge.io.writers import DEFAULT_ITER, lost_extras
 
 UNWRITTEN_COMPRESSIONS = (".bz2", ".xz", ".zst", ".zstd")
 FORMULA_DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -174,6 +174,8 @@ class _RunFacts:
         self.is_text = True  # as far as that is checked
         self.rows = 0
         self.empty: tuple[bytes, ...] = ()
+        self.failed: tuple[bytes, ...] = ()
+        self.extras: RunExtras | None = None
         self._is_text_checked = is_text_checked
 
     def see(self, rows: Batch) -> None:
@@ -182,6 +184,8 @@ class _RunFacts:
         self.has_rank |= rows.rank is not None
         self.has_tag |= rows.tag is not None
         self.empty += rows.empty
+        self.failed += rows.failed
+        self.extras = self.extras or rows.extras
         if rows.iters is not None and not self.has_iters:
             self.has_iters = not all(value in (b"", DEFAULT_ITER["run"]) for value in rows.iters)
         if self._is_text_checked:
@@ -192,6 +196,7 @@ class _RunFacts:
         """What the format cannot hold."""
         columns = {"iter": self.has_iters, "rank": self.has_rank and format.name != "msmarco", "tag": self.has_tag}
         lost = [name for name, is_there in columns.items() if is_there and name not in format.keeps]
+        lost += [] if "extras" in format.keeps else lost_extras(self.extras)
         return (*lost, *_lost_scores(format, "run", source_format), *_lost_queries(format, self.empty))
 
     def kept(self, parts: Iterable[Batch], format: Format, tag: str | None) -> Iterator[Batch]:
@@ -205,7 +210,8 @@ class _RunFacts:
             )
         if self.empty and "empty" in format.keeps:
             no_ids = Ids.from_bytes([])
-            yield Batch(np.zeros(0, dtype=np.int64), no_ids, no_ids, np.zeros(0), empty=self.empty)
+            rows = Batch(np.zeros(0, dtype=np.int64), no_ids, no_ids, np.zeros(0), empty=self.empty)
+            yield replace(rows, failed=self.failed, extras=self.extras)
 
 
 def _whole_queries(source: Source, wanted: Wanted) -> Iterator[Batch]:
@@ -253,7 +259,8 @@ def _drop_unsupported(
             rows = replace(rows, **{attribute: None})  # type: ignore[arg-type]  # three columns of the same type
     lost += _lost_scores(format, kind, source_format)
     lost += _lost_queries(format, rows.empty)
-    lost += [f"column {name}" for name in rows.columns]
+    lost += [] if "columns" in format.keeps else [f"column {name}" for name in rows.columns]
+    lost += [] if "extras" in format.keeps else lost_extras(rows.extras)
     return rows, tuple(lost)
 
 

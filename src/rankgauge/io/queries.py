@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.ids import Ids, encode_id
-from rankgauge.core.views import HtmlView
+from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, AnyFile, Limits, LoadedFile, is_dataset, read_bytes
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats import arrow, datasets, log
-from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.json_records import Record, Records, describe_json, id_from_json, read_records
-from rankgauge.io.formats.jsontext import JsonPairs
-from rankgauge.io.formats.names import QUERY_ID_NAMES, TEXT_NAMES, normalize_name
-from rankgauge.io.formats.query_tables import read_query_table
-from rankgauge.io.formats.topics import is_topics, read_topics
-from rankgauge.io.text import replace_lone_surrogates
+from rankgauge.io.faults import Faults
+from rankgauge.io.formats import arrow, decimals, delimited, ir_datasets, question_log
+from rankgauge.io.formats.detection import Head
+from rankgauge.io.formats.json_text import JsonPairs, Record, Records, describe_json, id_from_json, read_records
+from rankgauge.io.formats.named_columns import DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES, has_name, normalize_name
+from rankgauge.io.formats.sgml import is_topics, read_topics
+from rankgauge.io.text_checks import check_text, replace_lone_surrogates
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +76,14 @@ def read_query_ids(queries: AnyQueries, *, limits: Limits = DEFAULT_LIMITS) -> I
 
 def _read_table(faults: Faults, path: AnyFile, limits: Limits) -> Records:
     if is_dataset(path):
-        return _numbered(datasets.queries(str(path)))
+        return _numbered(ir_datasets.queries(str(path)))
     data, _ = read_bytes(path, limits=limits)
     head = Head(data)
     if head.text.startswith(arrow.MAGIC_BYTES):
         return _numbered(arrow.table_of(faults.source, data).to_pylist())
     if head.is_json:
-        table = read_records(faults, data)
-        return _from_log(faults, data) if head.record is not None and log.is_log_record(head.record) else table
+        is_log = question_log.is_log_head(head) or head.first_case is not None
+        return _from_log(faults, data) if is_log else read_records(faults, data)
     if is_topics(head.text):
         return read_topics(faults, data)
     return read_query_table(faults, data, head)
@@ -96,16 +94,16 @@ def _numbered(rows: Sequence[Record]) -> Records:
 
 
 def _from_log(faults: Faults, data: bytes) -> Records:
-    """The questions of a log under the ids that its judgments have."""
-    questions = log.load(faults, data)
+    """The queries of a log or of test cases, under the ids that their judgments have."""
+    questions = question_log.load(faults, data)
     texts, columns = questions.texts(), questions.columns()
     rows: list[Record] = []
-    for query in questions.queries.values():
+    for query in questions.first_rows:
         name = query.decode("utf-8", "surrogateescape")
         values = {column: by_query[name] for column, by_query in columns.items() if name in by_query}
         values.pop(questions.keys.get("text", ""), None)
         rows.append({**values, "_id": name, "text": texts.get(query)})
-    return Records(questions.records.line[list(questions.queries)], rows)
+    return Records(questions.records.line[list(questions.first_rows.values())], rows)
 
 
 def _id_key(source: str, table: Records) -> str:
@@ -153,3 +151,76 @@ def _with_metadata(row: Record) -> list[tuple[str, Any]]:
 
 def _text(value: object) -> str | None:
     return replace_lone_surrogates(value) if isinstance(value, str) else None
+
+
+# Queries in lines of text: CSV and TSV, ``id tab text``, ``id text``, or one id per line.
+
+MAX_NUMBER_CHARACTERS = 300
+
+
+def read_query_table(faults: Faults, data: bytes, head: Head) -> Records:
+    """The rows of a file, one per query."""
+    data = check_text(faults, data)
+    delimiter = delimited.delimiter_of(head.line)
+    names = [name.strip(b' "').decode("utf-8", "surrogateescape") for name in head.line.split(delimiter)]
+    if any(has_name(name, QUERY_ID_NAMES + DOC_ID_NAMES) for name in names):
+        cells = delimited.with_header(delimited.split_cells(faults, data, delimiter))
+    elif _are_plain_lines(head.line, delimiter, names):
+        return _read_plain_lines(faults, data)
+    elif len(names) == 2:
+        # In MS MARCO's files nothing is quoted, and a text may begin with a quotation mark.
+        cells = delimited.split_cells(faults, data, delimiter, quoted=delimiter != b"\t")
+        cells = delimited.Cells(("_id", "text"), cells.line, cells.cells)
+    else:
+        raise InputError.at(
+            faults.source,
+            1,
+            f"expected a header with a query id ({', '.join(QUERY_ID_NAMES)}), found {shown(head.line)}",
+        )
+    faults.raise_errors()
+    if not len(cells.line):
+        raise InputError.at(faults.source, None, "no lines below the header")
+    values = [_typed(column, name) for name, column in zip(cells.names, cells.cells, strict=True)]
+    rows = [dict(zip(cells.names, row, strict=True)) for row in zip(*values, strict=True)]
+    return Records(cells.line, [{name: value for name, value in row.items() if value is not None} for row in rows])
+
+
+def _are_plain_lines(line: bytes, delimiter: bytes, names: list[str]) -> bool:
+    """Whether the lines are an id, or an id and a text: commas in the text do not make columns."""
+    if delimiter == b"\t" or line.lstrip()[:1] in (b"{", b"["):
+        return False
+    return len(names) == 1 or len(names[0].split()) > 1
+
+
+def _read_plain_lines(faults: Faults, data: bytes) -> Records:
+    numbers: list[int] = []
+    rows: list[Record] = []
+    for number, line in enumerate(data.decode("utf-8", "surrogateescape").split("\n"), start=1):
+        fields = line.split(None, 1)
+        if fields:
+            numbers.append(number)
+            rows.append({"_id": fields[0], "text": fields[1].rstrip() if len(fields) > 1 else None})
+    if not rows:
+        raise InputError.at(faults.source, None, "no lines with content")
+    return Records(np.array(numbers, dtype=np.int64), rows)
+
+
+def _typed(column: Ids, name: str) -> list[Any]:
+    """The values of a column: numbers if all of them are, else texts; None if empty. Ids and texts stay texts."""
+    texts = [text or None for text in column.to_text()]
+    if has_name(name, QUERY_ID_NAMES + DOC_ID_NAMES + TEXT_NAMES):
+        return texts
+    values = [text for text in texts if text is not None]
+    if not all(_is_exact_number(text) for text in values):
+        return texts
+    are_whole = all(text.lstrip("-").isdigit() for text in values)
+    return [None if text is None else int(text) if are_whole else float(text) for text in texts]
+
+
+def _is_exact_number(text: str) -> bool:
+    """Whether a text is a number that loses nothing as one: 007 and +1 are names."""
+    if not text.isascii() or len(text) >= MAX_NUMBER_CHARACTERS or text.startswith("+"):
+        return False
+    digits = text.lstrip("-")
+    has_leading_zero = len(digits) > 1 and digits[0] == "0" and digits[1] != "."
+    return not has_leading_zero and decimals.DECIMAL.fullmatch(text.encode()) is not None

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rankgauge.core.arrays import keep_freed_memory
 from rankgauge.core.batch import Batch, concatenate_batches
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import OnDuplicate, Run
-from rankgauge.core.tables import keep_freed_memory
 from rankgauge.errors import InputError, InputTypeError, Note, held_warnings
 from rankgauge.io.byte_streams import (
     DEFAULT_LIMITS,
@@ -22,13 +22,15 @@ from rankgauge.io.byte_streams import (
     LoadedFile,
     is_dataset,
     open_source,
+    sha256_of_part,
     source_name,
 )
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.names import Columns, Kind, Wanted
-from rankgauge.io.options import DEFAULT_READING, Reading
-from rankgauge.io.pipeline.runs import attempts, batches_again, raise_or_warn, read_runs, run_from_batches
-from rankgauge.io.row_checks import check_judgments, report_long_ids, report_repeated_judgments
+from rankgauge.io.faults import Faults
+from rankgauge.io.formats.detection import HEAD_BYTES, Head
+from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, scores_from_ranks
+from rankgauge.io.pipeline.run_pipeline import attempts, batches_again, read_runs, run_from_batches
+from rankgauge.io.reading_options import DEFAULT_READING, Reading
+from rankgauge.io.row_checks import check_judgments, report_long_ids, report_repeated_judgments, several_systems
 from rankgauge.io.sources import Source, TableSource, is_graded, open_results
 
 NO_ROWS: dict[Kind, str] = {"qrels": "no judgments in the file", "run": "no results in the file"}
@@ -58,8 +60,6 @@ def collect(source: Source, wanted: Wanted, faults: Faults) -> Batch:
 
     rows = attempts(read)
     if rows.has_ranks_only:
-        from rankgauge.io.formats.columns import scores_from_ranks  # few sources have no scores
-
         rows = scores_from_ranks(faults, rows)
     return rows
 
@@ -112,7 +112,7 @@ def build_qrels(read: SourceRows, *, name: str, by_subtopic: bool = False) -> Qr
     """Judgments from their rows; raises if there are faults, or if a document is judged twice."""
     rows, faults = read.rows, read.faults
     report_repeated_judgments(faults, rows, read.judgments, by_iter=by_subtopic)
-    raise_or_warn(faults)
+    faults.raise_or_warn()
     if read.judgments == "grades" and not by_subtopic:
         qrels = Qrels.build(rows.query, rows.doc, rows.value, iters=rows.iters, name=name, unique=False)
         return qrels.with_queries(rows.empty).with_columns(rows.columns)
@@ -137,6 +137,8 @@ def as_qrels(data: Any, reading: Reading = DEFAULT_READING) -> Qrels:
     if isinstance(data, (str, Path, LoadedFile)):
         return read_qrels(data, format=reading.qrels_format, limits=reading.limits)
     if isinstance(data, Mapping):
+        if not data:
+            raise InputError("the judgments are empty", hint="expected {query: {document: grade}}")
         return Qrels.from_dict(data) if is_graded(data) else Qrels.from_lists(data)
     from rankgauge.io.formats.frames import is_frame
 
@@ -252,29 +254,40 @@ def read_log(
     on_duplicate: OnDuplicate = "error",
     limits: Limits = DEFAULT_LIMITS,
 ) -> tuple[Qrels, Run]:
-    """Read a log: one JSON object per question, with the retrieved and the relevant documents.
+    """Read a log of one system: one JSON object per query, with the retrieved and the relevant documents.
 
-    ``{"question": …, "retrieved_ids": […], "relevant_ids": […], "category": …}``; other keys become columns of the
-    judgments. ``columns`` says which key is which if their names do not: ``{"retrieved": "hits"}``.
+    ``{"query": …, "retrieved": […], "relevant": […], "category": …}``; other keys become columns of the judgments.
+    Texts, metadata and latencies are in ``Run.extras``. ``columns`` says which key is which if their names do not:
+    ``{"retrieved": "hits"}``.
     """
     with open_source(path, limits=limits, hashed=True) as stream:
-        return log_from_stream(stream, columns=columns, name=name or source_name(path), on_duplicate=on_duplicate)
+        name = name or source_name(path)
+        qrels, runs = log_from_stream(stream, columns=columns, name=name, on_duplicate=on_duplicate)
+    if len(runs) > 1:
+        raise several_systems(str(path), [run.name for run in runs])
+    return qrels, runs[0]
 
 
 def log_from_stream(
     stream: ByteStream, *, columns: Columns | None = None, name: str, on_duplicate: OnDuplicate
-) -> tuple[Qrels, Run]:
-    """The judgments and the run of a log that is open."""
-    from rankgauge.io.formats import log
+) -> tuple[Qrels, list[Run]]:
+    """The judgments of a log that is open, and the run of each of its systems."""
+    from rankgauge.io.formats import question_log
 
     data, limits = stream.read(), stream.limits
     faults = Faults(stream.path, strict=limits.strict)
-    questions = log.load(faults, data, columns)
-    relevant, retrieved = questions.qrels_rows(faults), questions.run_rows(faults)
+    questions = question_log.load(faults, data, columns)
+    relevant, retrieved = questions.qrels_rows(faults), list(questions.run_batches(faults))
     report_long_ids(faults, relevant, limits.max_line)
-    # Warnings are issued once: with the run, whose faults are all faults.
+    # Warnings are issued once: with the first run, whose faults are all faults.
     qrels = build_qrels(SourceRows(relevant, faults.errors_only()), name=name)
-    return qrels, run_from_batches(faults, [retrieved], name=name, sha256=stream.sha256, on_duplicate=on_duplicate)
+    runs: list[Run] = []
+    for batch in retrieved:
+        system = batch.system.decode("utf-8", "surrogateescape")
+        sha256 = stream.sha256 if len(retrieved) == 1 else sha256_of_part(stream.sha256, system)
+        known = faults.errors_only() if runs else faults
+        runs.append(run_from_batches(known, [batch], name=system or name, sha256=sha256, on_duplicate=on_duplicate))
+    return qrels, runs
 
 
 def looks_like_log(path: str | Path) -> bool:
@@ -282,27 +295,31 @@ def looks_like_log(path: str | Path) -> bool:
     if str(path) == "-" or is_dataset(path) or not Path(path).is_file():
         return False
     with open_source(path) as stream:
-        return is_log(stream)
+        record = head_record(stream)
+    from rankgauge.io.formats import question_log
+
+    return record is not None and question_log.is_log_record(record)
 
 
-def is_log(stream: ByteStream) -> bool:
-    """Whether an open source is a log with both sides; reading it still starts with its first bytes."""
-    from rankgauge.io.formats import log
-    from rankgauge.io.formats.head import HEAD_BYTES, Head
+def head_record(stream: ByteStream) -> dict[str, Any] | None:
+    """The first object of an open JSON source; None if it is something else. Reading it still starts at its beginning.
 
+    An object ends with its line, one in an array anywhere. A record longer than 16 lines may have is not looked for.
+    """
     data = b""
     while (more := stream.grow_head(HEAD_BYTES)) is not None:
         data = more
         head = Head(data)
         if not head.is_json:
-            return False
-        # An object ends with its line, one in an array anywhere. A record longer than 16 lines is not a log's.
+            return None
+        if head.first_case is not None:
+            return head.first_case
+        is_list = head.is_array or head.has_cases
         if (b"\n" in data.strip() or head.is_array) and head.record is not None:
-            break
-        if len(data) > 16 * stream.limits.max_line or (b"\n" in data.strip() and not head.is_array):
-            return False
-    record = Head(data).record
-    return record is not None and log.is_log_record(record)
+            return head.record
+        if len(data) > 16 * stream.limits.max_line or (b"\n" in data.strip() and not is_list):
+            return None
+    return Head(data).first_case or Head(data).record
 
 
 def _default_name(path: AnyFile) -> str:

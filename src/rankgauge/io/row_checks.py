@@ -1,7 +1,7 @@
 """Checks that listen to the rows of a source as they are read, whatever its format. They change nothing.
 
-What is wrong or odd is added to the faults of the source, with its line; which of it stops an evaluation is decided by
-its severity there.
+Duplicates, split queries, long ids, invisible characters. What is wrong or odd is added to the faults of the source,
+with its line; which of it stops an evaluation is decided by its severity there. Ranks are checked in ``rank_checks``.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rankgauge.core.batch import Batch
-from rankgauge.core.ids import Ints, repeated
+from rankgauge.core.batch import NO_LINES, Batch
+from rankgauge.core.ids import DELETE, PADDING, Ids, Interner, Ints, repeated
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, shown
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.checks.invisible import report_invisible
-from rankgauge.io.checks.ranks import report_contradictions
+from rankgauge.io.faults import Faults
+from rankgauge.io.rank_checks import report_contradictions
 
 SPLIT_QUERY = "split-query"
 CONTIGUOUS_LINES = "the lines of each query to be contiguous"
@@ -145,7 +145,7 @@ def _judged_for(rows: Batch, row: int, judgments: JudgmentKind) -> str:
 
 def check_no_subtopics(faults: Faults, rows: Batch, query: Ints, first_rows: Ints, repeated_rows: Ints) -> None:
     """Raise if documents have several judgments because there is one for each subtopic."""
-    from rankgauge.io.checks.subtopics import SUBTOPIC_HINT, describe_subtopics, is_by_subtopic  # few files need it
+    from rankgauge.io.formats.judge_groups import SUBTOPIC_HINT, describe_subtopics, is_by_subtopic  # few files need it
 
     if rows.iters is not None and is_by_subtopic(query, rows.iters, rows.doc, repeated_rows):
         found = describe_subtopics(rows.query, rows.iters, rows.doc, int(first_rows[0]), repeated_rows)
@@ -157,3 +157,100 @@ def check_no_subtopics(faults: Faults, rows: Batch, query: Ints, first_rows: Int
 def _first_place(faults: Faults, rows: Batch, row: int) -> str:
     line = faults.describe_line(int(rows.line[row]))
     return f" (first on {line})" if line else ""
+
+
+# Ids with invisible characters: controls, no-break and zero-width spaces.
+
+INVISIBLE_CHARACTER = "invisible-character"
+VISIBLE_IDS = "ids of visible characters"
+SEARCHED_BYTES = 1 << 18  # looked at together, so that intermediate results stay in the cache
+
+
+def report_invisible(faults: Faults, line: Ints, query: Ids, doc: Ids) -> None:
+    """Add a warning for each document id with an invisible character, and for the first row of each such query id."""
+    positions = _invisible_positions(query.buffer)
+    if query.buffer is doc.buffer and not len(positions):
+        return
+    query_rows = _first_rows(query, _rows_at(query, positions))
+    doc_rows = _rows_at(doc, positions) if query.buffer is doc.buffer else rows_with_invisible(doc)
+    rows = np.concatenate([query_rows, doc_rows])
+    order = np.argsort(rows, kind="stable")
+
+    def describe(at: int) -> str:
+        place = int(order[at])
+        what, ids = ("query", query) if place < len(query_rows) else ("document", doc)
+        return f"{what} {escape_id(ids[int(rows[place])])}"
+
+    faults.add(INVISIBLE_CHARACTER, line[rows[order]], expected=VISIBLE_IDS, found=describe, severity="warning")
+
+
+def _first_rows(query: Ids, rows: Ints) -> Ints:
+    """The first of the rows of each query."""
+    if not len(rows):
+        return rows
+    rows = rows[query.take(rows).changes()]
+    return rows[np.sort(np.unique(Interner()(query.take(rows)), return_index=True)[1])]
+
+
+def rows_with_invisible(ids: Ids) -> Ints:
+    """The rows whose id has an invisible character."""
+    return _rows_at(ids, _invisible_positions(ids.buffer))
+
+
+def _rows_at(ids: Ids, positions: Ints) -> Ints:
+    """The rows whose id includes one of these positions of the buffer."""
+    if not len(positions):
+        return positions
+    begins, ends = np.searchsorted(positions, ids.start), np.searchsorted(positions, ids.start + ids.length)
+    return np.flatnonzero(begins < ends)
+
+
+def _invisible_positions(buffer: NDArray[np.uint8]) -> Ints:
+    """Where invisible characters begin in a buffer. White space separates ids and is never part of one here.
+
+    Besides ASCII's control characters these are, in UTF-8: C1 controls, the no-break space and the soft hyphen; spaces,
+    joiners and marks of U+2000–200F, U+2028–202F and U+205F–206F; the ideographic space and the byte order mark.
+    """
+    text = buffer[: len(buffer) - PADDING]
+    if len(text) and text.min() > ord(" ") and text.max() < DELETE:
+        return NO_LINES
+    chunks = [
+        _suspect_positions(text[begin : begin + SEARCHED_BYTES]) + begin
+        for begin in range(0, len(text), SEARCHED_BYTES)
+    ]
+    suspect = np.concatenate([NO_LINES, *chunks])
+    control, lead = suspect[buffer[suspect] <= DELETE], suspect[buffer[suspect] > DELETE]
+    one, two, three = buffer[lead], buffer[lead + 1], buffer[lead + 2]
+    is_hidden = (one == 0xC2) & (((two >= 0x80) & (two <= 0xA0)) | (two == 0xAD))
+    is_hidden |= (
+        (one == 0xE2) & (two == 0x80) & (((three >= 0x80) & (three <= 0x8F)) | ((three >= 0xA8) & (three <= 0xAF)))
+    )
+    is_hidden |= (one == 0xE2) & (two == 0x81) & (three >= 0x9F) & (three <= 0xAF)
+    is_hidden |= (one == 0xE3) & (two == 0x80) & (three == 0x80)
+    is_hidden |= (one == 0xEF) & (two == 0xBB) & (three == 0xBF)
+    return np.sort(np.concatenate([control, lead[is_hidden]]))
+
+
+def _suspect_positions(text: NDArray[np.uint8]) -> Ints:
+    """Control characters except NUL and white space, and everything that is not ASCII."""
+    # Bytes are unsigned: a value below the number subtracted wraps around to a large one.
+    is_suspect = text - np.uint8(0x01) < 8
+    is_suspect |= text - np.uint8(0x0E) < 18
+    is_suspect |= text >= DELETE
+    return np.flatnonzero(is_suspect)
+
+
+def escape_id(value: bytes) -> str:
+    """An id with everything but plain ASCII escaped, because what matters is what cannot be seen."""
+    text = value.decode("utf-8", "surrogateescape")
+    return shown("".join(c if " " < c < "\x7f" else c.encode("unicode_escape").decode("ascii") for c in text))
+
+
+def several_systems(source: str, names: list[str]) -> InputError:
+    """The error of a log that holds several systems where one is expected."""
+    return InputError.at(
+        source,
+        None,
+        f"expected one system, found {', '.join(map(shown, names[:6]))}",
+        hint="evaluate, evaluate_runs and compare take all systems of a log; keep the rows of one for the rest",
+    )

@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.core.batch import Batch
-from rankgauge.core.qrels import JudgmentKind
+from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
 from rankgauge.io.byte_streams import (
@@ -29,16 +30,17 @@ from rankgauge.io.byte_streams import (
     rereadable,
     source_name,
 )
-from rankgauge.io.checks.faults import Faults
+from rankgauge.io.faults import Faults
 from rankgauge.io.formats import trec
-from rankgauge.io.formats.names import Columns, Kind, Wanted
+from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, batch_of_table
 from rankgauge.io.formats.text_blocks import check_no_nul
+from rankgauge.io.text_checks import BOM
 
 if TYPE_CHECKING:
     from rankgauge.io.formats.registry import Format
 
 DETECTION_BYTES = 1 << 16
-TAGGED_FORMATS = ("parquet", "arrow", "csv", "tsv", "jsonl")  # whose column of tags separates runs
+PEEK_BYTES = 1 << 10  # enough for the beginning of JSON, or for a header
 
 # Other formats than TREC's, and their detection, are imported only if a file is not certainly a TREC file.
 
@@ -83,7 +85,7 @@ class FileSource(Source):
 
             self._reader = format_named(self.format, kind)
             self.judgments = self._reader.judgments
-        self.has_many_runs = kind == "run" and self.format in TAGGED_FORMATS
+            self.has_many_runs = kind == "run" and self._reader.may_have_several_runs
 
     def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
         """All rows from the start."""
@@ -143,7 +145,7 @@ class FolderSource(Source):
     has_many_runs = True
 
     def __init__(self, path: str | Path, limits: Limits, *, hashed: bool) -> None:
-        from rankgauge.io.formats.folders import ParquetFolder
+        from rankgauge.io.formats.parquet_folder import ParquetFolder
 
         super().__init__(str(path), source_name(path))
         self._folder, self._is_hashed = ParquetFolder(path, limits), hashed
@@ -168,7 +170,7 @@ class DatasetSource(Source):
 
     def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
         """All rows, in one batch."""
-        from rankgauge.io.formats.datasets import dataset_batch
+        from rankgauge.io.formats.ir_datasets import dataset_batch
 
         yield dataset_batch(self.name, wanted.kind, faults)
 
@@ -177,7 +179,7 @@ class TableSource(Source):
     """A data frame, or a lazy table, which computes its batches as they are read."""
 
     def __init__(self, table: Any, name: str) -> None:
-        from rankgauge.io.formats.lazy_tables import is_lazy_table
+        from rankgauge.io.formats.frames import is_lazy_table
 
         super().__init__(name, name)
         self._table, self.has_many_runs = table, is_lazy_table(table)
@@ -185,12 +187,11 @@ class TableSource(Source):
     def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
         """All rows."""
         if self.has_many_runs and wanted.kind == "run":
-            from rankgauge.io.formats.arrow_batches import rows_of_batches
-            from rankgauge.io.formats.lazy_tables import record_batches
+            from rankgauge.io.formats.arrow import rows_of_batches
+            from rankgauge.io.formats.frames import record_batches
 
             yield from rows_of_batches(faults, record_batches(self._table), wanted)
             return
-        from rankgauge.io.formats.columns import batch_of_table
         from rankgauge.io.formats.frames import frame_table
 
         yield batch_of_table(faults, frame_table(self._table, self.name), wanted)
@@ -218,11 +219,46 @@ def open_results(
         yield TableSource(data, kind)
 
 
+CASE_WORDS = (b"relevant", b"expected", b"gold", b"ground", b"reference", b"positive")  # in a header of test cases
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
+
+
+@lru_cache(maxsize=64)
+def _first_bytes(path: str, *state: int) -> bytes:
+    """The first bytes of a file, looked at once as long as its state is the same."""
+    with Path(path).open("rb", buffering=0) as file:
+        return file.read(PEEK_BYTES)
+
+
+def is_plain(data: Any, kind: Kind) -> bool:
+    """Whether judgments or results are certainly read as they are; anything else is opened by ``io.results``.
+
+    A file is looked at for a moment: JSON may be a log, test cases, labels by text or a baseline.
+    """
+    if not isinstance(data, (str, Path)):
+        return isinstance(data, (Mapping, LoadedFile, Run if kind == "run" else Qrels))
+    if is_dataset(data):
+        return True
+    path = Path(data)
+    if not path.is_file():
+        return kind == "run" and (str(data) == "-" or path.exists())
+    try:
+        state = path.stat()
+        head = _first_bytes(str(path), state.st_ino, state.st_size, state.st_mtime_ns)
+    except OSError:
+        return True  # whoever reads it says why that fails
+    begin = head.removeprefix(BOM).lstrip()[:1]
+    if begin in (b"{", b"[") or head.startswith(COMPRESSED) or path.suffix in (".yaml", ".yml"):
+        return False
+    line = head.partition(b"\n")[0].lower()
+    return kind == "run" or not any(word in line for word in CASE_WORDS)
+
+
 def can_read_again(data: Any) -> bool:
     """Whether results can be read twice: not standard input, a pipe, or a table that another engine computes."""
     if isinstance(data, (str, Path)):
         return is_dataset(data) or is_folder(data) or (str(data) != "-" and Path(data).is_file())
-    from rankgauge.io.formats.lazy_tables import is_lazy_table
+    from rankgauge.io.formats.frames import is_lazy_table
 
     return not is_lazy_table(data)
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from rankgauge.errors import InputError, write_error
-from rankgauge.labels.reading import parse_judgments
-from rankgauge.labels.records import Judgment
+from rankgauge.io.formats.judgment_lines import Judgment, parse_judgments
 
 LINE_START = b'{"query_id":'
 

@@ -10,18 +10,15 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from rankgauge.core.arrays import Floats, group_of
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.core.tables import Floats, group_of
+from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import InputError, UsageError
-from rankgauge.labels.move_to_front import move_to_front_order
-from rankgauge.labels.records import Inclusion
-from rankgauge.labels.strata import draw_strata
-from rankgauge.retrieval.fusion.fusion import DEFAULT_RRF_K, pool_runs
-from rankgauge.retrieval.fusion.methods import rrf
-from rankgauge.stats.results import check_choice
-from rankgauge.stats.seeds import RandomStream
+from rankgauge.io.formats.judgment_lines import Inclusion
+from rankgauge.retrieval.fusion import DEFAULT_RRF_K, pool_runs, rrf
+from rankgauge.stats.draws import RandomStream
 
 PoolStrategy = Literal["depth", "rrf", "uniform", "stratified", "move-to-front"]
 POOL_STRATEGIES: tuple[PoolStrategy, ...] = get_args(PoolStrategy)
@@ -39,18 +36,34 @@ class PoolOptions:
     ``sample_queries`` pools only this many queries, drawn at random.
     """
 
-    strategy: PoolStrategy = "depth"
-    depth: int = 10
-    budget: int | None = None
-    sample_queries: int | None = None
-    seed: int = 0
+    strategy: PoolStrategy = setting(
+        "depth",
+        "Take documents by their best rank, in RRF order, as a random sample, or where relevant ones were found.",
+        Section.POOL,
+        choices=POOL_STRATEGIES,
+        common=True,
+    )
+    depth: int = setting(10, "Pool the top K of each run.", Section.POOL, flag="--depth K", limits=">=1", common=True)
+    budget: int | None = setting(
+        None,
+        "Choose N documents in all.  [default: the whole pool]",
+        Section.POOL,
+        flag="--budget N",
+        limits=">=1",
+        common=True,
+    )
+    sample_queries: int | None = setting(
+        None,
+        "Pool only N queries, drawn at random.",
+        Section.POOL,
+        flag="--sample-queries N",
+        limits=">=1",
+        common=True,
+    )
+    seed: int = setting(0, "Seed the random numbers.", Section.POOL, flag="--seed N", common=True)
 
     def __post_init__(self) -> None:
-        check_choice("strategy", self.strategy, POOL_STRATEGIES)
-        for name in ("depth", "budget", "sample_queries"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UsageError(f"{name} must be at least 1, found {value!r}")
+        check_settings(self)
         if self.budget is None and self.strategy in SAMPLED_STRATEGIES:
             raise UsageError(f"a {self.strategy} sample needs a size", hint="name it: --budget N")
 
@@ -210,3 +223,96 @@ def shared_budget(sizes: Sequence[int], budget: int | None) -> list[int]:
             shares[query] += added
             left -= added
     return shares
+
+
+# The move-to-front order of a pool: documents of the runs that found relevant ones come first.
+
+
+def move_to_front_order(rank: Ints, grades: Floats) -> Ints:
+    """The documents of one query in the order in which to judge them, given those that are judged already.
+
+    ``rank`` has one row per document and one column per run, 0 if the run does not have it; ``grades`` is NaN for what
+    is not judged. The run with the highest priority gives its next document. A run keeps its priority if that document
+    is relevant, and loses one if it is not, or not judged yet. Cormack, Palmer and Clarke, Efficient construction of
+    large test collections, SIGIR 1998 (local move-to-front).
+    """
+    rankings = [[int(doc) for doc in np.argsort(column, kind="stable") if column[doc] > 0] for column in rank.T]
+    positions, priorities = [0] * len(rankings), [0] * len(rankings)
+    taken: dict[int, None] = {}
+    while True:
+        waiting = [run for run, ranking in enumerate(rankings) if positions[run] < len(ranking)]
+        if not waiting:
+            return np.array(list(taken), dtype=np.int64)
+        run = max(waiting, key=lambda candidate: (priorities[candidate], -candidate))
+        doc = rankings[run][positions[run]]
+        positions[run] += 1
+        if doc not in taken:
+            taken[doc] = None
+            priorities[run] -= not grades[doc] > 0
+
+
+# A random sample from the pool of one query, drawn from strata of ranks, with known probabilities.
+
+FIRST_LIMIT = 5  # the last rank of the first stratum; each further one ends at twice the rank
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Documents of one range of ranks, by position, and those that were drawn from them."""
+
+    name: str
+    members: tuple[int, ...]
+    drawn: tuple[int, ...]
+
+
+def draw_strata(best_rank: Ints, count: int, stream: RandomStream, *, single: bool = False) -> list[Stratum]:
+    """Draw ``count`` documents; ``best_rank`` is the best rank of each in any run.
+
+    The strata are the best ranks 1–5, 6–10, 11–20, 21–40, …: relevant documents are more frequent at the top, so that a
+    stratum gets a share of the sample in proportion to its size divided by its rank, and at least two documents. If the
+    sample is too small for that, the last strata are merged. Within a stratum every document is equally likely.
+    ``single`` draws from one stratum.
+    """
+    by_rank = np.argsort(best_rank, kind="stable").tolist()
+    ranges: list[tuple[int, int, list[int]]] = []
+    for position in by_rank:
+        first, last = _range(int(best_rank[position]))
+        if not ranges or ranges[-1][0] != first:
+            ranges.append((first, last, []))
+        ranges[-1][2].append(position)
+    while len(ranges) > 1 and (single or 2 * len(ranges) > count):
+        (first, _, upper), (_, last, lower) = ranges[-2:]
+        ranges[-2:] = [(first, last, upper + lower)]
+    weights = [len(members) / float(np.mean(best_rank[members])) for *_, members in ranges]
+    shares = _shares([len(members) for *_, members in ranges], weights, count)
+    return [
+        Stratum(f"{first}–{last}", tuple(members), _draw(members, share, stream.child(str(first))))
+        for (first, last, members), share in zip(ranges, shares, strict=True)
+    ]
+
+
+def _range(rank: int) -> tuple[int, int]:
+    first, last = 1, FIRST_LIMIT
+    while rank > last:
+        first, last = last + 1, 2 * last
+    return first, last
+
+
+def _shares(sizes: Sequence[int], weights: Sequence[float], count: int) -> list[int]:
+    """How many documents each stratum gives: two each from the top down, then one at a time to the neediest."""
+    shares = [0] * len(sizes)
+    left = min(count, sum(sizes))
+    for stratum, size in enumerate(sizes):
+        shares[stratum] = min(2, size, left)
+        left -= shares[stratum]
+    while left:
+        open_strata = [stratum for stratum, size in enumerate(sizes) if shares[stratum] < size]
+        stratum = max(open_strata, key=lambda s: (weights[s] / (shares[s] + 1), -s))
+        shares[stratum] += 1
+        left -= 1
+    return shares
+
+
+def _draw(members: Sequence[int], count: int, stream: RandomStream) -> tuple[int, ...]:
+    words = stream.bits().words(1, max(1, len(members)))[0][: len(members)]
+    return tuple(sorted(members[position] for position in np.argsort(words, kind="stable")[:count].tolist()))

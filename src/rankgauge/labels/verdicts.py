@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.errors import printable, shown
-from rankgauge.io.formats.jsontext import JsonPairs
+from rankgauge.io.formats.json_text import JsonPairs
 from rankgauge.retrieval.asking.failures import NoAnswer
 from rankgauge.secrets import mask_secrets
 

@@ -11,11 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from rankgauge.lists.ids import AnyIds
-from rankgauge.lists.joined import Grades, join_lists
+from rankgauge.lists.list_join import AnyIds, Grades, join_lists
 from rankgauge.measures.aggregates import aggregate
+from rankgauge.measures.measure import Measure
 from rankgauge.measures.registry import MEASURE_NAMES
-from rankgauge.measures.spec import Measure
 
 
 def hit_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int = 10) -> float:

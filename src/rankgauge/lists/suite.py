@@ -1,28 +1,44 @@
-"""Metrics by name, and a configuration that selects them, for lists (RETRIEVAL-METRICS-001, §9)."""
+"""Metrics by name, and a configuration that selects them, for lists (RETRIEVAL-METRICS-001, §9).
+
+The interval of a mean and the test of two systems have the signatures of §6.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
-from rankgauge.config.settings import Settings, load_settings
+from rankgauge.config.configured_settings import load_settings
+from rankgauge.config.settings import Settings
+from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import number
-from rankgauge.core.tables import Floats
-from rankgauge.core.views import HtmlView
+from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import MeasureError, UsageError, nearest, printable, shown
-from rankgauge.evaluation.cache import MetricsCache, content_key
-from rankgauge.evaluation.intervals import interval_of
+from rankgauge.evaluation.mean_intervals import interval_of
+from rankgauge.evaluation.value_cache import MetricsCache, content_key
 from rankgauge.lists import functions
-from rankgauge.lists.batch import measures_by_name, running_aggregate, without_nan
-from rankgauge.lists.ids import AnyIds, ranked_ids
-from rankgauge.lists.inputs import GRADES_KEY, RELEVANT_KEY, ListBatch, Query, Result, check_batch
-from rankgauge.lists.significance import Significance, statistical_significance_test
-from rankgauge.measures.parse import parse_measure
-from rankgauge.measures.spec import Measure
+from rankgauge.lists.batches import (
+    GRADES_KEY,
+    RELEVANT_KEY,
+    ListBatch,
+    Query,
+    Result,
+    check_batch,
+    measures_by_name,
+    running_aggregate,
+    without_nan,
+)
+from rankgauge.lists.list_join import AnyIds, ranked_ids
+from rankgauge.measures.aggregates import aggregate
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import parse_measure
+from rankgauge.stats.intervals import mean_interval
+from rankgauge.stats.paired_tests import paired_t, student_t
+from rankgauge.stats.results import check_between
 
 Metric = Callable[..., float | None]
 Ends = tuple[float, float] | tuple[None, None]
@@ -157,3 +173,48 @@ def _settings_from(config: str | Path | Mapping[str, Any] | Settings | None) -> 
     if config is None or isinstance(config, Settings):
         return config or Settings()
     return load_settings(config)
+
+
+class Significance(TypedDict):
+    """The result of a test of two systems; ``reason`` says why there is no p value."""
+
+    t_statistic: float | None
+    p_value: float | None
+    significant: bool | None
+    mean_a: float | None
+    mean_b: float | None
+    test: str
+    reason: str | None
+
+
+def calculate_confidence_interval(
+    scores: Sequence[float], confidence_level: float = 0.95
+) -> tuple[float, float] | tuple[None, None]:
+    """The interval of a mean by Student's t; ``(None, None)`` if the scores do not show how much they vary.
+
+    That is the case for fewer than two scores and if all are equal: ``rankgauge.stats.intervals.mean_interval`` gives
+    the reason. The function sees numbers, not a measure: ``Scores.interval`` chooses the interval that suits a measure.
+    """
+    interval = mean_interval(scores, confidence=confidence_level)
+    return (None, None) if interval.low is None or interval.high is None else (interval.low, interval.high)
+
+
+def statistical_significance_test(
+    scores_a: Sequence[float], scores_b: Sequence[float], alpha: float = 0.05, *, paired: bool = True
+) -> Significance:
+    """Test whether two systems differ significantly: Student's t test, paired over the same queries.
+
+    ``paired=False`` is the test of two independent samples with equal variances: what the specification does, and too
+    conservative if both systems answered the same queries.
+    """
+    check_between("alpha", alpha, 0, 1)
+    result = paired_t(scores_a, scores_b) if paired else student_t(scores_a, scores_b)
+    return {
+        "t_statistic": result.statistic,
+        "p_value": result.p,
+        "significant": None if result.p is None else bool(result.p < alpha),
+        "mean_a": aggregate(np.asarray(scores_a, dtype=np.float64), "mean"),
+        "mean_b": aggregate(np.asarray(scores_b, dtype=np.float64), "mean"),
+        "test": result.method,
+        "reason": result.reason,
+    }

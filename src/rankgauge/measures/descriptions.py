@@ -10,9 +10,9 @@ from rankgauge.core.formatting import given
 from rankgauge.errors import MeasureError
 from rankgauge.measures import registry
 from rankgauge.measures import trec_names as trec
-from rankgauge.measures.parse import COMMON_NAMES, find_definition, parse_measures
-from rankgauge.measures.sets import CUTOFF_SETS, DEFAULT_SET_CUTOFF, NAMED_SETS, TREC_SETS
-from rankgauge.measures.spec import DEFINITIONS, REQUIRED, Definition
+from rankgauge.measures.measure import DEFINITIONS, REQUIRED, Definition
+from rankgauge.measures.names import COMMON_NAMES, find_definition, parse_measures
+from rankgauge.measures.registry import CUTOFF_SETS, DEFAULT_SET_CUTOFF, NAMED_SETS, TREC_SETS
 
 
 def listing() -> str:

@@ -8,14 +8,7 @@ from typing import Literal
 import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
-from rankgauge.core.preference_pairs import (
-    OrderedGroup,
-    PairCounts,
-    PartialGroup,
-    QueryPreferences,
-    Scope,
-    has_repeats,
-)
+from rankgauge.core.preferences import OrderedGroup, PairCounts, PartialGroup, QueryPreferences, Scope, has_repeats
 from rankgauge.measures.aggregates import total
 
 

@@ -11,26 +11,16 @@ from typing import Any, Literal
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import MeasureError, shown
 from rankgauge.measures.families import (
-    ap,
-    bpref,
-    cost,
+    average_precision,
     counts,
-    groups,
-    infap,
-    iprec,
-    judged,
+    first_relevant,
+    judge_groups,
     ndcg,
-    precision,
+    precision_recall,
     preferences,
-    rbp,
-    recall,
-    rprec,
-    rr,
-    sets,
-    success,
-    utility,
+    user_models,
 )
-from rankgauge.measures.spec import LARGEST_CUTOFF, Definition, Measure
+from rankgauge.measures.measure import LARGEST_CUTOFF, Definition, Measure
 
 Kind = Literal["none", "cutoffs", "points", "number", "numbers", "recalls", "gains", "p", "text"]
 Pairs = tuple[tuple[str, float], ...]
@@ -60,6 +50,12 @@ class TrecFamily:
     since: Compat = "trec_eval-9"
     extra: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def command(self) -> str:
+        """The command that prints it."""
+        compat = "" if self.since == "trec_eval-9" else f"--compat {self.since} "
+        return f"rankgauge trec_eval {compat}-m {self.name}"
+
 
 @dataclass(frozen=True)
 class TrecRequest:
@@ -77,41 +73,41 @@ TREC_FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("num_ret", counts.num_ret, whole=True),
     TrecFamily("num_rel", counts.num_rel, whole=True),
     TrecFamily("num_rel_ret", counts.num_ret, whole=True, extra={"rel": 1}),
-    TrecFamily("map", ap.ap),
-    TrecFamily("gm_map", ap.gmap, summary_only=True),
-    TrecFamily("Rprec", rprec.rprec),
-    TrecFamily("bpref", bpref.bpref),
-    TrecFamily("recip_rank", rr.rr),
-    TrecFamily("iprec_at_recall", iprec.iprec, "points", "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"),
-    TrecFamily("P", precision.precision, "cutoffs", DEFAULT_CUTOFFS),
+    TrecFamily("map", average_precision.ap),
+    TrecFamily("gm_map", average_precision.gmap, summary_only=True),
+    TrecFamily("Rprec", precision_recall.rprec),
+    TrecFamily("bpref", average_precision.bpref),
+    TrecFamily("recip_rank", first_relevant.rr),
+    TrecFamily("iprec_at_recall", precision_recall.iprec, "points", "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"),
+    TrecFamily("P", precision_recall.precision, "cutoffs", DEFAULT_CUTOFFS),
     TrecFamily("relstring", kind="text", default="10"),
-    TrecFamily("recall", recall.recall, "cutoffs", DEFAULT_CUTOFFS),
-    TrecFamily("infAP", infap.inf_ap),
-    TrecFamily("gm_bpref", bpref.gm_bpref, summary_only=True),
-    TrecFamily("Rprec_mult", rprec.rprec, "points", MULTIPLES),
-    TrecFamily("utility", utility.utility, "numbers"),
-    TrecFamily("11pt_avg", iprec.iprec_average, "recalls"),
-    TrecFamily("binG", cost.bin_g),
-    TrecFamily("G", cost.g, "gains"),
+    TrecFamily("recall", precision_recall.recall, "cutoffs", DEFAULT_CUTOFFS),
+    TrecFamily("infAP", average_precision.inf_ap),
+    TrecFamily("gm_bpref", average_precision.gm_bpref, summary_only=True),
+    TrecFamily("Rprec_mult", precision_recall.rprec, "points", MULTIPLES),
+    TrecFamily("utility", user_models.utility, "numbers"),
+    TrecFamily("11pt_avg", precision_recall.iprec_average, "recalls"),
+    TrecFamily("binG", user_models.bin_g),
+    TrecFamily("G", user_models.g, "gains"),
     TrecFamily("dcg", kind="gains", since="trec_eval-10"),
     TrecFamily("ideal_dcg", kind="gains", since="trec_eval-10"),
     TrecFamily("ndcg", ndcg.ndcg, "gains"),
     TrecFamily("ndcg_rel", ndcg.ndcg_rel, "gains"),
     TrecFamily("Rndcg", ndcg.rndcg, "gains"),
     TrecFamily("ndcg_cut", ndcg.ndcg, "cutoffs", DEFAULT_CUTOFFS),
-    TrecFamily("map_cut", ap.ap, "cutoffs", DEFAULT_CUTOFFS),
-    TrecFamily("relative_P", recall.recall, "cutoffs", DEFAULT_CUTOFFS, extra={"norm": "min"}),
-    TrecFamily("success", success.success, "cutoffs", "1,5,10"),
-    TrecFamily("set_P", sets.set_precision),
-    TrecFamily("set_relative_P", sets.set_precision, extra={"relative": True}),
-    TrecFamily("set_recall", sets.set_recall),
-    TrecFamily("set_map", sets.set_ap),
-    TrecFamily("set_F", sets.set_f, "number"),
+    TrecFamily("map_cut", average_precision.ap, "cutoffs", DEFAULT_CUTOFFS),
+    TrecFamily("relative_P", precision_recall.recall, "cutoffs", DEFAULT_CUTOFFS, extra={"norm": "min"}),
+    TrecFamily("success", first_relevant.success, "cutoffs", "1,5,10"),
+    TrecFamily("set_P", precision_recall.set_precision),
+    TrecFamily("set_relative_P", precision_recall.set_precision, extra={"relative": True}),
+    TrecFamily("set_recall", precision_recall.set_recall),
+    TrecFamily("set_map", precision_recall.set_ap),
+    TrecFamily("set_F", precision_recall.set_f, "number"),
     TrecFamily("num_nonrel_judged_ret", counts.num_nonrel_judged_ret, whole=True),
-    TrecFamily("yaap", utility.yaap),
-    TrecFamily("rbp", rbp.rbp, "p", extra={"p": 0.9, "max_rel": "query"}, since="trec_eval-10"),
-    TrecFamily("rbp_resid", rbp.rbp_residual, "p", since="trec_eval-10"),
-    TrecFamily("unj", judged.unjudged, "cutoffs", "5,10,20", since="trec_eval-10"),
+    TrecFamily("yaap", user_models.yaap),
+    TrecFamily("rbp", user_models.rbp, "p", extra={"p": 0.9, "max_rel": "query"}, since="trec_eval-10"),
+    TrecFamily("rbp_resid", user_models.rbp_residual, "p", since="trec_eval-10"),
+    TrecFamily("unj", counts.unjudged, "cutoffs", "5,10,20", since="trec_eval-10"),
 )
 PREFERENCE_FAMILIES = (
     TrecFamily("prefs_num_prefs_poss", preferences.num_pref, whole=True),
@@ -130,9 +126,9 @@ PREFERENCE_FAMILIES = (
     TrecFamily("prefs_avgjg_imp", preferences.pref_group_mean, extra={"scope": "implied"}),
 )
 GROUP_FAMILIES = (
-    TrecFamily("map_avgjg", groups.group_ap),
-    TrecFamily("P_avgjg", groups.group_precision, "cutoffs", DEFAULT_CUTOFFS),
-    TrecFamily("Rprec_mult_avgjg", groups.group_rprec, "points", MULTIPLES),
+    TrecFamily("map_avgjg", judge_groups.group_ap),
+    TrecFamily("P_avgjg", judge_groups.group_precision, "cutoffs", DEFAULT_CUTOFFS),
+    TrecFamily("Rprec_mult_avgjg", judge_groups.group_rprec, "points", MULTIPLES),
 )
 ALL_FAMILIES = (*TREC_FAMILIES, *PREFERENCE_FAMILIES, *GROUP_FAMILIES)
 FAMILY_BY_NAME = {family.name: family for family in ALL_FAMILIES}

@@ -8,7 +8,7 @@ They are read like the judgments of a log: the same keys, the same checks.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,14 @@ import numpy as np
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.io.byte_streams import read_bytes, source_name
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats import log
-from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.names import normalize_name
+from rankgauge.io.faults import Faults
+from rankgauge.io.formats import delimited, question_log
+from rankgauge.io.formats.detection import Head
+from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.io.read import SourceRows, build_qrels
-from rankgauge.io.text import check_text
-from rankgauge.measures.weights import WEIGHT, checked_weights
-from rankgauge.rag.csv_cases import csv_records
-from rankgauge.rag.scoring import QueryJudgments
+from rankgauge.io.text_checks import check_text
+from rankgauge.measures.aggregates import WEIGHT, checked_weights
+from rankgauge.rag.scoring import QueryJudgments, case_qrels
 
 AnyCases = str | Path | Iterable[Mapping[str, Any]]
 CASES_SOURCE = "test cases"
@@ -64,7 +63,7 @@ def read_cases(test_cases: AnyCases) -> Cases:
     else:
         faults, title = Faults(CASES_SOURCE), CASES_SOURCE
         data = _json_lines(enumerate(_check_dicts(test_cases), 1))
-    cases_log = log.load(faults, data)
+    cases_log = question_log.load(faults, data)
     rows = cases_log.qrels_rows(faults)
     faults.raise_errors()
     qrels = build_qrels(SourceRows(rows, faults), name=title)
@@ -72,7 +71,7 @@ def read_cases(test_cases: AnyCases) -> Cases:
     text_key = cases_log.keys.get("text")
     columns = {name: dict(values) for name, values in cases_log.columns().items() if name != text_key}
     cases = []
-    for row, key in cases_log.queries.items():
+    for key, row in cases_log.first_rows.items():
         query_id = key.decode("utf-8", "surrogateescape")
         line = int(cases_log.records.line[row]) or None
         if key not in texts:
@@ -82,11 +81,21 @@ def read_cases(test_cases: AnyCases) -> Cases:
         cases.append(Case(query_id, texts[key], _check_case_k(faults.source, line, columns.get("k", {}).get(query_id))))
     if WEIGHT in columns:
         checked_weights([columns[WEIGHT].get(case.id, np.nan) for case in cases])
-    has_id_key = normalize_name(cases_log.keys.get("relevant", "")) not in map(normalize_name, log.KEYS["relevant"][1])
+    has_id_key = normalize_name(cases_log.keys.get("relevant", "")) not in map(
+        normalize_name, question_log.KEYS["relevant"][1]
+    )
     return Cases(cases, _judgments(cases_log, qrels, cases), columns, faults.source, has_id_key)
 
 
-def _judgments(cases_log: log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, QueryJudgments]:
+def case_labels(test_cases: AnyCases) -> tuple[Qrels, dict[str, str]]:
+    """The judgments of test cases, with their columns, and the text of each query."""
+    cases = read_cases(test_cases)
+    name = source_name(test_cases) if isinstance(test_cases, (str, Path)) else CASES_SOURCE
+    judgments = case_qrels(cases.judgments, columns=cases.columns)
+    return replace(judgments, name=name), {case.id: case.query for case in cases.cases}
+
+
+def _judgments(cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, QueryJudgments]:
     """The judgments of each case: relevant are the ids that it lists, or else those with a grade above 0."""
     grades: dict[str, dict[str, float]] = {case.id: {} for case in cases}
     query_ids = qrels.queries.to_text()
@@ -148,3 +157,129 @@ def _json_value(value: object) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"expected text, numbers, lists and dicts, found {type(value).__name__}: {shown(repr(value))}")
+
+
+# Test cases in CSV: one row per query, with all relevant ids in one cell.
+#
+# Ids are separated by one of ``;``, ``|`` and ``,``, the same one in the whole column. Ids that contain one of these
+# are written as a JSON list: ``["a;b", "c"]``.
+
+ID_SEPARATORS = (";", "|", ",")
+NUMBERS = {"k": int, WEIGHT: float}
+
+
+def csv_records(faults: Faults, data: bytes, head: Head) -> list[tuple[int, dict[str, Any]]]:
+    """The rows under a header as records, with their lines; an empty cell is absent."""
+    cells = delimited.with_header(delimited.split_cells(faults, data, delimited.delimiter_of(head.line)))
+    faults.raise_errors()
+    lines = cells.line.tolist()
+    records: list[dict[str, Any]] = [{} for _ in lines]
+    for name, column in zip(cells.names, cells.cells, strict=True):
+        texts = [text.strip() for text in column.to_text()]
+        role = _role(name)
+        separator = _id_separator(faults.source, name, lines, texts) if role == "relevant" else None
+        for line, record, text in zip(lines, records, texts, strict=True):
+            if role == "relevant":
+                record[name] = _ids(faults.source, line, text, separator)
+            elif text:
+                record[name] = _json_or_text(text) if role == "grades" else _number_or_text(text, role)
+    return list(zip(lines, records, strict=True))
+
+
+def _id_separator(source: str, name: str, lines: Sequence[int], texts: Sequence[str]) -> str | None:
+    """The character that separates the ids of a column; None if no cell has one."""
+    first_line: dict[str, int] = {}
+    for line, text in zip(lines, texts, strict=True):
+        if _is_json(text):
+            continue
+        for mark in ID_SEPARATORS:
+            if mark in text:
+                first_line.setdefault(mark, line)
+    if len(first_line) > 1:
+        (mark, line), (other, other_line) = sorted(first_line.items(), key=lambda item: item[1])[:2]
+        raise InputError.at(
+            source,
+            other_line,
+            f"expected one separator of ids in {shown(name)}, found {other!r}, and {mark!r} on line {line}",
+            hint='write ids that contain ";", "|" or "," as a JSON list: ["a;b", "c"]',
+        )
+    return next(iter(first_line), None)
+
+
+def _ids(source: str, line: int, text: str, separator: str | None) -> Any:
+    if _is_json(text):
+        ids = _json_or_text(text)
+        if isinstance(ids, str):
+            raise InputError.at(source, line, f"expected a JSON list of ids, found {shown(text)}")
+        return ids
+    return [part.strip() for part in text.split(separator) if part.strip()] if separator else [text] if text else []
+
+
+def _is_json(text: str) -> bool:
+    return text.startswith(("[", "{"))
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _number_or_text(text: str, role: str | None) -> Any:
+    try:
+        return NUMBERS[role](text) if role in NUMBERS else text
+    except ValueError:
+        return text
+
+
+def _role(name: str) -> str | None:
+    """What a column holds, by its name."""
+    normalized = normalize_name(name)
+    if normalized == WEIGHT:
+        return WEIGHT
+    roles = ("relevant", "grades", "k")
+    return next(
+        (
+            role
+            for role in roles
+            for tier in question_log.KEYS[role]
+            for key in tier
+            if normalized == normalize_name(key)
+        ),
+        None,
+    )
+
+
+# Test cases whose gold is text: quotes are not ids, and scored as ids they would silently be worth 0.
+
+MIN_SENTENCE = 5  # words from which a value is a sentence, even if ids have white space
+HINT = (
+    "quotes are labels by text: `rankgauge evaluate LABELS RESULTS` or rankgauge.labels.evaluate_gold scores them; "
+    'ids that have white space belong under "relevant_ids"'
+)
+
+
+def check_no_quotes(cases: Cases, retrieved: Collection[str]) -> None:
+    """Raise if what should be ids are quotes: text that no result of any query has as its id.
+
+    White space makes a text, unless results have ids with white space; then a sentence does. Ids under a key that says
+    so (relevant_ids) are ids.
+    """
+    if cases.has_id_key or not retrieved:
+        return
+    values = [
+        (case, value) for case in cases.cases for value in cases.judgments[case.id].relevant if len(value.split()) > 1
+    ]
+    if any(value in retrieved for _, value in values):
+        return
+    least = MIN_SENTENCE if any(len(name.split()) > 1 for name in retrieved) else 2
+    for case, value in values:
+        if len(value.split()) >= least:
+            raise InputError.at(
+                cases.source,
+                None,
+                f"expected the ids of relevant documents for query {shown(case.id)}, found text that is the id of no "
+                f"result: {shown(value)}",
+                hint=HINT,
+            )

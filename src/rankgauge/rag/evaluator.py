@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
-from rankgauge.config.retriever_settings import Unit
+from rankgauge.config.retriever_settings import DEFAULT_K, Unit
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, InputTypeError, shown, warn_user
-from rankgauge.measures.weights import WEIGHT, checked_weights
-from rankgauge.rag.metrics import QueryMetrics, QueryOutcome
-from rankgauge.rag.results import RetrievalResult, result_of
-from rankgauge.rag.scoring import DEFAULT_K, QueryJudgments, check_judgments, evaluate_cases, measures_at
+from rankgauge.errors import InputError, InputTypeError, shown
+from rankgauge.measures.aggregates import WEIGHT, checked_weights
+from rankgauge.rag.retrieval_result import QueryMetrics, QueryOutcome, RetrievalResult, result_of, warn_of_repeats
+from rankgauge.rag.scoring import QueryJudgments, check_judgments, evaluate_cases, measures_at
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, answer_of
 from rankgauge.retrieval.asking.calls import check_k
 from rankgauge.retrieval.asking.documents import IdSource, relevant_ids
@@ -100,12 +99,3 @@ class RetrievalEvaluator:
                 f"results of query {shown(query)} must be a list of documents, found {type(documents).__name__}"
             )
         return self._rules.rank(answer, query)
-
-
-def warn_of_repeats(result: RetrievalResult) -> None:
-    """Warn if a retriever returned the same chunk twice for a query; in the same words, so that a loop warns once."""
-    if result.unit == "chunk" and result.repeated:
-        warn_user(
-            "results repeat an id of the same query: counted once, at the first rank; `repeated` counts them "
-            "(use unit='document' for chunks of one document)"
-        )

@@ -3,38 +3,47 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from rankgauge.config.retriever_settings import DEFAULT_CALLS, RetrieverCalls, ScoreMeaning, Unit
+from rankgauge.config.retriever_settings import (
+    CALL_OPTIONS,
+    DEFAULT_CALLS,
+    DEFAULT_K,
+    RetrieverCalls,
+    ScoreMeaning,
+    Unit,
+)
 from rankgauge.core.ids import Ids
 from rankgauge.core.progress import Progress, reported, shown
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
+from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
 from rankgauge.evaluation.conventions import MeasureNames
-from rankgauge.io.text import replace_lone_surrogates
-from rankgauge.measures.parse import parse_measures
-from rankgauge.measures.spec import Measure
-from rankgauge.rag.cases import AnyCases, Cases, read_cases
-from rankgauge.rag.evaluator import warn_of_repeats
-from rankgauge.rag.metrics import QueryOutcome
-from rankgauge.rag.quotes import check_no_quotes
-from rankgauge.rag.results import RetrievalResult, result_of
-from rankgauge.rag.scoring import DEFAULT_K, evaluate_cases, measures_at
-from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ReadAnswer, ScoreFault, run_scores
+from rankgauge.io.reading_options import Asking
+from rankgauge.io.writers import check_no_white_space, is_log_name
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import parse_measures
+from rankgauge.rag.cases import AnyCases, Case, Cases, check_no_quotes, read_cases
+from rankgauge.rag.retrieval_result import QueryOutcome, RetrievalResult, result_of, warn_of_repeats
+from rankgauge.rag.scoring import QueryJudgments, evaluate_cases, measures_at
+from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreFault, answer_notes, run_scores
 from rankgauge.retrieval.asking.calls import CallResult, ask_all, ask_all_async, check_k
-from rankgauge.retrieval.asking.documents import IdSource
+from rankgauge.retrieval.asking.documents import IdSource, ResultDetail, ReturnedDetails
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
 from rankgauge.retrieval.asking.functions import retriever_function
-from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever, ranked_results_run
-from rankgauge.retrieval.fetch.fetch import journal_header
-from rankgauge.retrieval.fetch.journal import FetchedAnswer, Journal
-from rankgauge.retrieval.named import OpenRetriever, open_retriever
+from rankgauge.retrieval.fetch import journal_header, journal_path
+from rankgauge.retrieval.journal import FetchedAnswer, Journal
+from rankgauge.retrieval.open_retriever import OpenRetriever, asking_options, open_retriever
+from rankgauge.retrieval.retriever import QueryBatch
 
 JOURNAL_HINT = "the answers are saved: evaluate again to ask only the failed queries"
 FAILURES_HINT = "allow some: max_failures=N, or any number: max_failures=None; the result is the error's .result"
@@ -78,6 +87,7 @@ def evaluate_retriever(
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress)
     with evaluation.journaled(), evaluation.shown():
         ask_all(evaluation.function, evaluation.requests, calls, evaluation.handle)
+        evaluation.ask_again()
         return evaluation.result(max_failures)
 
 
@@ -103,7 +113,83 @@ async def evaluate_retriever_async(
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress, True)
     with evaluation.journaled(), evaluation.shown():
         await ask_all_async(evaluation.function, evaluation.requests, calls, evaluation.handle)
+        if evaluation.is_nothing_judged():
+            await asyncio.sleep(evaluation.pause)
+            once, again = replace(calls, retries=0), evaluation.handle_again
+            await ask_all_async(evaluation.function, evaluation.first_request, once, again)
         return evaluation.result(max_failures)
+
+
+def check_written_ids(queries: Ids, out: str) -> None:
+    """Raise, before anything is asked, if the run could not be written."""
+    try:
+        check_no_white_space(queries, "query id")
+    except InputError as error:
+        raise InputError.at(out, None, error.message, hint='give each query an "id" without white space') from None
+
+
+class LiveAnswers(NamedTuple):
+    """What a retriever answered, with all that came with it, and notes on the answers."""
+
+    run: Run
+    notes: tuple[Note, ...]
+
+
+def ask_queries(
+    retriever: Any, texts: Mapping[str, str], k: int, judgments: Qrels | None, asking: Asking
+) -> LiveAnswers:
+    """Ask a retriever queries by id: its results with all that came with them, and notes.
+
+    The judgments may have a column with a k for each query; if no result is judged, the first query is asked again.
+
+    A retriever with calls of its own keeps them unless ``asking`` has others; so does the file that describes one.
+    """
+    check_max_failures(asking.max_failures)
+    name = retriever if isinstance(retriever, str) else None
+    options = {**({} if name is None else asking_options(name)), **asking.options}
+    rules, calls = AnswerRules(), DEFAULT_CALLS
+    if isinstance(retriever, CallableRetriever):
+        rules, calls = retriever.rules, retriever.calls
+    rules = replace(rules, **{key: value for key, value in options.items() if key in ("id", "unit", "scores")})
+    calls = replace(calls, **{key: value for key, value in options.items() if key in CALL_OPTIONS})
+    if asking.out is not None:
+        if not is_log_name(asking.out):
+            check_written_ids(Ids.from_text(texts, "query id"), asking.out)
+        calls = replace(calls, journal=journal_path(asking.out), resume=asking.resume)
+    opened = open_retriever(retriever)
+    if isinstance(retriever, CallableRetriever):
+        opened = OpenRetriever(retriever.source, retriever.name, retriever.identity())
+    own_k = _own_k(judgments)
+    known = {} if judgments is None else _judged_documents(judgments)
+    cases = Cases([Case(query, text, own_k.get(query)) for query, text in texts.items()], known, {})
+    evaluation = _LiveEvaluation(opened, cases, k, None, rules, calls, progress=False)
+    try:
+        with evaluation.journaled(), evaluation.shown():
+            ask_all(evaluation.function, evaluation.requests, calls, evaluation.handle)
+            evaluation.ask_again()
+            return evaluation.answers(asking.max_failures)
+    except RetrieverError as error:
+        if asking.keeps_partial and isinstance(error.result, LiveAnswers):
+            return error.result
+        raise
+
+
+def _own_k(judgments: Qrels | None) -> dict[str, int]:
+    """The k of each query that has one of its own."""
+    column = None if judgments is None else judgments.columns.get("k")
+    if judgments is None or column is None:
+        return {}
+    pairs = zip(judgments.queries.to_text(), column.tolist(), strict=True)
+    return {query: int(k) for query, k in pairs if isinstance(k, (int, float)) and k >= 1}
+
+
+def _judged_documents(judgments: Qrels) -> dict[str, QueryJudgments]:
+    """The documents that are judged for each query; none if the judgments are passages."""
+    if judgments.judgments == "passages":
+        return {}
+    docs, offsets = judgments.docs.to_text(), judgments.offsets.tolist()
+    spans = zip(judgments.queries.to_text(), pairwise(offsets), strict=True)
+    return {query: QueryJudgments(docs[begin:end]) for query, (begin, end) in spans}
 
 
 @dataclass
@@ -120,7 +206,8 @@ class _LiveEvaluation:
     prefer_async: bool = False
     outcomes: dict[int, QueryOutcome] = field(default_factory=dict, init=False)  # by index of the case
     journal: Journal | None = field(default=None, init=False)
-    texts: dict[str, str | None] = field(default_factory=dict, init=False)  # by id; None if it came with two texts
+    returned: ReturnedDetails = field(default_factory=ReturnedDetails, init=False)
+    ids_change: bool = field(default=False, init=False)  # whether the same query, asked again, had other ids
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -142,7 +229,7 @@ class _LiveEvaluation:
         if self.calls.journal is None:
             yield
             return
-        with Journal(Path(self.calls.journal), self._journal_header()) as journal:
+        with Journal(Path(self.calls.journal), self._journal_header(), resume=self.calls.resume) as journal:
             for index, case in enumerate(self.cases.cases):
                 kept = journal.answers.get(case.id)
                 if kept is not None and kept.status != Status.FAILED:
@@ -150,7 +237,7 @@ class _LiveEvaluation:
                     repeated = facts.repeated + facts.collapsed
                     ranking = RankedResults(tuple(kept.docs), scores, repeated, cast(ScoreFault | None, facts.fault))
                     self.outcomes[index] = self._outcome(index, ranking, None)
-                    self._keep_texts(kept.texts)
+                    self.returned.add(facts.details)
             self.pending = [index for index in self.pending if index not in self.outcomes]
             self.journal = journal
             try:
@@ -182,7 +269,7 @@ class _LiveEvaluation:
             id=rules.id,
             unit=rules.unit,
             scores=rules.scores,
-            calls=replace(self.calls, journal=None),
+            calls=replace(self.calls, journal=None, resume=None),
             made_by=self.opened.identity,
         )
         queries = QueryBatch.from_dict({case.id: case.query for case in cases})
@@ -192,37 +279,67 @@ class _LiveEvaluation:
         index = self.pending[row]
         case = self.cases.cases[index]
         ranking = RankedResults()
-        texts: list[tuple[str, str]] = []
+        details: list[ResultDetail] = []
         if call.answer is not None:
             # A wrong id is wrong for every query, so it ends the evaluation here, at the first.
             read = self.rules.read(call.answer, case.id)
-            ranking, texts = read.ranking, self._keep_texts(self._texts_of(read))
+            ranking, details = read.ranking, self.rules.details(read)
+            self.returned.add(details)
         self.outcomes[index] = self._outcome(index, ranking, call)
         if self.journal is not None:
             status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
             scores = list(run_scores(ranking.ids, ranking.scores))
-            facts = self.rules.facts(ranking, call.error)
-            self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts, texts=texts)])
+            facts = replace(self.rules.facts(ranking, call.error), details=details)
+            self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts)])
         self.report_progress(len(self.outcomes), len(self.cases.cases))
 
-    def _texts_of(self, answer: ReadAnswer) -> Iterator[tuple[str, str]]:
-        """The texts that come with chunks, by id."""
-        if self.rules.unit == "chunk":
-            for name, text in zip(answer.ids, answer.columns.texts(), strict=True):
-                if text is not None:
-                    yield name, replace_lone_surrogates(text)
+    # If no id that was returned is judged, the first query is asked once more: ids may differ each time.
 
-    def _keep_texts(self, texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        """Keep texts, which labels by text are compared with; returns those that are new, for the journal."""
-        new = []
-        for name, text in texts:
-            if name not in self.texts:
-                self.texts[name] = text
-                new.append((name, text))
-            elif self.texts[name] not in (text, None):
-                self.texts[name] = None
-                new.append((name, text))
-        return new
+    def ask_again(self) -> None:
+        """Ask the first query once more if nothing that was returned is judged."""
+        if self.is_nothing_judged():
+            time.sleep(self.pause)
+            ask_all(self.function, self.first_request, replace(self.calls, retries=0), self.handle_again)
+
+    def is_nothing_judged(self) -> bool:
+        """Whether no result is judged for its query, though some could be, and such a query was asked now."""
+        outcomes = self.outcomes.values()
+        is_any_judged = any(self._judged(outcome).intersection(outcome.retrieved) for outcome in outcomes)
+        return not is_any_judged and self._first_asked is not None
+
+    @property
+    def first_request(self) -> Sequence[tuple[str, int]]:
+        """The first query that was asked now and has both results and judged ids."""
+        cases = [] if self._first_asked is None else [self.cases.cases[self._first_asked]]
+        return [(case.query, self.calls.fetch or case.k or self.k) for case in cases]
+
+    @property
+    def pause(self) -> float:
+        """The seconds between two queries."""
+        return 0.0 if self.calls.rate is None else 1 / self.calls.rate
+
+    @property
+    def _first_asked(self) -> int | None:
+        asked = (
+            index
+            for index, outcome in self.outcomes.items()
+            if outcome.latency is not None and outcome.retrieved and self._judged(outcome)
+        )
+        return min(asked, default=None)
+
+    def _judged(self, outcome: QueryOutcome) -> set[str]:
+        """The ids that are judged for a query; none if its labels are texts."""
+        judgments = self.cases.judgments.get(outcome.id)
+        return set() if judgments is None else {*judgments.relevant, *judgments.grades}
+
+    def handle_again(self, _: int, call: CallResult) -> None:
+        """Compare the second answer to the first query with the first one; a failure shows nothing."""
+        if call.answer is None or self._first_asked is None:
+            return
+        before = self.outcomes[self._first_asked]
+        with suppress(RankgaugeError):  # the first answer was read
+            read = self.rules.read(call.answer, before.id)
+            self.ids_change = bool(read.ids) and not set(read.ids).intersection(before.retrieved)
 
     def _outcome(self, index: int, ranking: RankedResults, call: CallResult | None) -> QueryOutcome:
         """The outcome of a case, from a call or from the journal."""
@@ -244,11 +361,28 @@ class _LiveEvaluation:
 
     def run_of(self, outcomes: Sequence[QueryOutcome]) -> Run:
         """All results, as :func:`~rankgauge.retrieval.fetch_run` would write them."""
-        rankings = [RankedResults(outcome.retrieved, outcome.scores) for outcome in outcomes]
+        rankings = [_ranking_of(outcome) for outcome in outcomes]
         queries = Ids.from_text([outcome.id for outcome in outcomes], "query id")
         failed = np.array([outcome.error is not None for outcome in outcomes], dtype=bool)
         most = max((len(ranking.ids) for ranking in rankings), default=0)
-        return ranked_results_run(self.function.name, queries, rankings, failed, most)
+        run = ranked_results_run(self.function.name, queries, rankings, failed, most)
+        latencies = {outcome.id: outcome.latency for outcome in outcomes}
+        errors = {outcome.id: outcome.error for outcome in outcomes if outcome.error is not None}
+        return replace(run, extras=replace(self.returned.extras(latencies, errors, self.k), ids_change=self.ids_change))
+
+    def answers(self, max_failures: int | None) -> LiveAnswers:
+        """The run with what came with its results, and the notes on the answers."""
+        outcomes = [self.outcomes[index] for index in range(len(self.cases.cases))]
+        errors = {outcome.id: outcome.error for outcome in outcomes if outcome.error is not None}
+        answered = [outcome for outcome in outcomes if outcome.error is None]
+        facts = [replace(self.rules.facts(_ranking_of(outcome)), short_of=outcome.short_of) for outcome in answered]
+        notes = answer_notes(facts, [len(outcome.retrieved) for outcome in answered])
+        answers = LiveAnswers(self.run_of(outcomes), notes)
+        if is_too_many(len(errors), max_failures):
+            hint = "allow failures: --max-failures N"
+            hint = hint if self.journal is None else f"{JOURNAL_HINT}, or {hint}"
+            raise too_many_failures(errors, len(outcomes), max_failures, hint=hint, result=answers)
+        return answers
 
     def result(self, max_failures: int | None) -> RetrievalResult:
         outcomes = [self.outcomes[index] for index in range(len(self.cases.cases))]
@@ -266,12 +400,19 @@ class _LiveEvaluation:
             texts={outcome.id: outcome.query for outcome in outcomes},
         )
         scores = evaluation.scores[0]
+        if self.journal is not None and self.journal.reused.count:
+            scores = replace(scores, notes=(*scores.notes, Note("answers-reused", str(self.journal.reused))))
+            evaluation = replace(evaluation, scores=(scores,))
         by_request = dict(zip(scores.requested, scores.measures, strict=True))
         printed = [by_request[measure] for measure in self.extra_measures]
         result = result_of(evaluation, outcomes, cutoff, self.rules.unit, printed, self.calls)
-        result = replace(result, chunk_texts={name: text for name, text in self.texts.items() if text is not None})
         warn_of_repeats(result)
         if is_too_many(len(result.failures), max_failures):
             hint = FAILURES_HINT if self.journal is None else f"{JOURNAL_HINT}, or {FAILURES_HINT}"
             raise too_many_failures(result.failures, len(result), max_failures, hint=hint, result=result)
         return result
+
+
+def _ranking_of(outcome: QueryOutcome) -> RankedResults:
+    fault = cast(ScoreFault | None, outcome.fault)
+    return RankedResults(outcome.retrieved, outcome.scores, outcome.repeated, fault)

@@ -18,12 +18,11 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import Evaluation, evaluate, evaluate_runs
-from rankgauge.lists.joined import binary_judgments, graded_judgments, reads_grades
-from rankgauge.measures.parse import parse_measures
-from rankgauge.measures.spec import Measure
+from rankgauge.lists.list_join import binary_judgments, graded_judgments, reads_grades
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import parse_measures
 from rankgauge.retrieval.asking.documents import id_text
 
-DEFAULT_K = 5
 # The field of a result → its measure. Those with a cutoff look at the first k results, the others at all results.
 MEASURES_AT_K = {"precision_at_k": "P", "recall_at_k": "R", "f1_at_k": "F1", "ndcg_at_k": "nDCG", "hit_rate": "Success"}
 MEASURES_WITHOUT_CUTOFF = {"mrr": "RR", "map": "AP"}

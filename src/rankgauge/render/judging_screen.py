@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from rankgauge.core.formatting import plural, text_of
 from rankgauge.errors import printable
-from rankgauge.labels.records import PoolItem
-from rankgauge.labels.session import JudgingSession
-from rankgauge.retrieval.engines.stopwords import ENGLISH_STOP_WORDS
+from rankgauge.labels.judging_session import JudgingSession
+from rankgauge.labels.pool_files import PoolItem
+from rankgauge.retrieval.language import ENGLISH_STOP_WORDS
 
 BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 MIN_WIDTH, MAX_WIDTH = 30, 100

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankgauge.stats.distributions import count_extreme, normal_cdf, normal_quantile
+from rankgauge.stats.draws import DEFAULT_RESAMPLING, RESAMPLES, RandomStream, Resampling, blocks
 from rankgauge.stats.results import Alternative, TestResult, check_alternative
 from rankgauge.stats.samples import Floats, Sample, Units, paired, too_few
-from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, RandomStream, Resampling, blocks
 
 _DRAWS_IN_MEMORY = 1 << 17  # small enough for a cache
 _ROUNDING = 1e-12

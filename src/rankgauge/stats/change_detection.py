@@ -1,17 +1,16 @@
 """When did the mean of many series change? Queries are series, and all of them may change at the same time.
 
-For a split and a number of columns before and after it, each query has a contrast: its mean after minus its mean before
-(see ``contrasts``). If nothing changed within these columns, a query's contrasts are as likely as their mirror images.
-So all contrasts of a query keep their distribution if their signs flip together. The largest |t| of any contrast, in
-random flips of whole queries, is what chance alone reaches over all splits and numbers of columns: one critical value
-for all.
+For a split and a number of columns before and after it, each query has a contrast: its mean after minus its mean
+before. If nothing changed within these columns, a query's contrasts are as likely as their mirror images. So all
+contrasts of a query keep their distribution if their signs flip together. The largest |t| of any contrast, in random
+flips of whole queries, is what chance alone reaches over all splits and numbers of columns: one critical value for all.
 
 From the contrasts that exceed it, the shortest are taken that do not overlap. With probability 1 − alpha each of them
 has a change within its columns, whatever else changed elsewhere: contrasts over a change only make the critical value
 larger. So there are at most as many change points as changes.
 
 A shift of a whole run moves all queries together, which flips of queries do not show. If repeats of the same system
-tell its variance τ² (see ``between_runs``), the squared error of a contrast of a runs before and b after has τ² (1/a +
+tell its variance τ² (see ``noise``), the squared error of a contrast of a runs before and b after has τ² (1/a +
 1/b) too.
 
 Westfall and Young, Resampling-Based Multiple Testing, 1993 (the correction); Fryzlewicz, Narrowest significance
@@ -28,14 +27,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankgauge.errors import InputError
-from rankgauge.stats.between_runs import RunNoise
-from rankgauge.stats.contrasts import SeriesSums, balanced_splits
+from rankgauge.stats.corrections import largest_flipped
 from rankgauge.stats.distributions import t_quantile
-from rankgauge.stats.draws import difference_matrix
-from rankgauge.stats.max_t import largest_flipped
+from rankgauge.stats.draws import DEFAULT_RESAMPLING, RESAMPLES, Resampling, difference_matrix
+from rankgauge.stats.noise import RunNoise
 from rankgauge.stats.results import check_between
-from rankgauge.stats.samples import Floats, Ints, Units, unit_numbers
-from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, Resampling
+from rankgauge.stats.samples import DECIMALS, Floats, Ints, Units, unit_numbers
 
 TOO_SHORT, TOO_FEW = "at least 2 entries are needed", "at least 2 queries with values before and after are needed"
 
@@ -190,3 +187,70 @@ def _best_split(series: SeriesSums, candidates: range, around: tuple[int, int]) 
 def _difference(series: SeriesSums, index: int, around: tuple[int, int]) -> float:
     contrasts = series.contrasts(np.array([(around[0], index, around[1])], dtype=np.int64))[:, 0]
     return float(np.nanmean(contrasts))
+
+
+# Contrasts of series: the mean of some columns after a split minus the mean of as many before it.
+#
+# As many on both sides, because only then is a contrast symmetric about 0 if nothing changed, however skewed the
+# noise of a query is: one column against nine others is as skewed as that noise, and tests that flip signs would call
+# it a change.
+#
+# Moving sums of several widths: Eichinger and Kirch, A MOSUM procedure for the estimation of multiple random change
+# points, Bernoulli 2018.
+
+
+def balanced_splits(length: int) -> Ints:
+    """Rows of a first column, the first after a split, and the end; each split has several widths.
+
+    Widths are powers of √2, rounded, and the widest that there is room for.
+    """
+    widths = sorted({round(2 ** (power / 2)) for power in range(2 * length.bit_length())})
+    rows = [
+        (split - width, split, split + width)
+        for split in range(1, length)
+        for width in sorted({*widths, min(split, length - split)})
+        if width <= min(split, length - split)
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, 3)
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesSums:
+    """Sums up to each column, from which every contrast is made."""
+
+    sums: Floats  # queries × (columns + 1): of value · runs
+    weights: Floats  # the same of runs, for columns in which the query has a value
+    unit: Ints
+    runs: Floats  # sums of runs up to each column
+
+    @classmethod
+    def of(cls, values: Floats, runs: Floats, unit: Ints) -> SeriesSums:
+        """The sums of values, queries × columns, of which each column is the mean of some runs."""
+        present = ~np.isnan(values)
+        first = np.zeros((len(values), 1))
+        weight = present * runs
+        sums = np.hstack([first, np.cumsum(np.where(present, values, 0.0) * weight, axis=1)])
+        return cls(sums, np.hstack([first, np.cumsum(weight, axis=1)]), unit, np.concatenate([[0.0], np.cumsum(runs)]))
+
+    def contrasts(self, splits: Ints) -> Floats:
+        """Queries × splits: the mean after minus the mean before; NaN if a side has no value."""
+        begin, middle, end = splits.T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            before, after = (
+                (self.sums[:, high] - self.sums[:, low]) / (self.weights[:, high] - self.weights[:, low])
+                for low, high in ((begin, middle), (middle, end))
+            )
+        return np.asarray(after - before)
+
+    def unit_totals(self, contrasts: Floats) -> Floats:
+        """Units × splits, as whole numbers of a small quantum: sums are exact, and equal series have contrasts of 0."""
+        totals = np.zeros((int(self.unit.max(initial=-1)) + 1, contrasts.shape[1]))
+        np.add.at(totals, self.unit, np.nan_to_num(contrasts))
+        largest = max(1.0, float(np.abs(totals).max(initial=0.0)))
+        decimals = min(DECIMALS, math.floor(math.log10(2.0**53 / largest / max(1, len(totals)))))
+        return np.asarray(np.rint(totals * 10.0**decimals))
+
+    def noise_factor(self, splits: Ints) -> Floats:
+        """How often the variance of a whole run counts in that of each contrast."""
+        begin, middle, end = (self.runs[column] for column in splits.T)
+        return np.asarray(1 / (middle - begin) + 1 / (end - middle))

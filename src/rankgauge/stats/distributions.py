@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.lazy import check_memory_for_algebra
+from rankgauge.core.public_names import check_memory_for_algebra
 from rankgauge.stats.results import Alternative
 from rankgauge.stats.samples import Floats
 

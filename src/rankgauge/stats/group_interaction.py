@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rankgauge.stats.draws import DEFAULT_RESAMPLING, RESAMPLES, RandomStream, Resampling, blocks
 from rankgauge.stats.results import TestResult, check_between
 from rankgauge.stats.samples import Floats, Ints, Units, sample, unit_numbers
-from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, RandomStream, Resampling, blocks
 
 EXCHANGEABLE = "exact if queries are exchangeable between groups under the null hypothesis; else approximate"
 ENOUGH_EXTREME = 10  # permutations that reach the observed F; with as many, p is known to about a third of its size

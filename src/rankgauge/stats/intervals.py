@@ -15,15 +15,14 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankgauge.core.tables import GEOMETRIC_FLOOR
+from rankgauge.core.arrays import GEOMETRIC_FLOOR
 from rankgauge.errors import InputError
 from rankgauge.stats.bootstrap import bca_ends, percentile_ends, resampled_means
 from rankgauge.stats.distributions import t_quantile
-from rankgauge.stats.draws import UnitRow, draw
+from rankgauge.stats.draws import DEFAULT_RESAMPLING, RESAMPLES, Resampling, UnitRow, draw
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import Alternative, Interval, check_choice, tail_probability
 from rankgauge.stats.samples import Floats, Sample, Units, paired, sample, too_few, vector
-from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, Resampling
 
 LogMethod = Literal["t", "bootstrap-t", "bca", "percentile"]  # of intervals on logarithms
 MeanMethod = Literal["t", "bootstrap-t", "bca", "percentile", "wilson"]

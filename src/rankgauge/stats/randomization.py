@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rankgauge.stats.distributions import count_extreme
-from rankgauge.stats.results import Alternative, TestResult, check_alternative
-from rankgauge.stats.samples import Floats, Sample, Units, paired
-from rankgauge.stats.seeds import (
+from rankgauge.stats.draws import (
     DEFAULT_RESAMPLING,
     PERMUTATIONS,
     RESAMPLES_PER_BLOCK,
@@ -24,6 +22,8 @@ from rankgauge.stats.seeds import (
     Resampling,
     blocks,
 )
+from rankgauge.stats.results import Alternative, TestResult, check_alternative
+from rankgauge.stats.samples import Floats, Sample, Units, paired
 
 MAX_EXACT_DIFFERENCES = 28  # two halves of 2¹⁴ sums, which is cheaper than sampling
 _BYTE_SIGNS = 1.0 - 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little")

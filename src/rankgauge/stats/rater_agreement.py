@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankgauge.errors import InputError
-from rankgauge.stats.agreement import Agreement
 from rankgauge.stats.bootstrap import bca_quantiles, resampled_sums
+from rankgauge.stats.draws import DEFAULT_RESAMPLING, RESAMPLES, Resampling
+from rankgauge.stats.rank_correlation import Agreement
 from rankgauge.stats.results import Interval, check_choice, tail_probability
 from rankgauge.stats.samples import Floats, vector
-from rankgauge.stats.seeds import DEFAULT_RESAMPLING, RESAMPLES, Resampling
 
 KappaWeights = Literal["none", "linear", "quadratic"]
 AlphaLevel = Literal["nominal", "ordinal", "interval"]

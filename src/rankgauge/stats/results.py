@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 from rankgauge.errors import UsageError, shown
-from rankgauge.stats.names import ALTERNATIVES as ALTERNATIVES
-from rankgauge.stats.names import PAIRED_TESTS as PAIRED_TESTS
-from rankgauge.stats.names import Alternative as Alternative
-from rankgauge.stats.names import PairedTest as PairedTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +108,13 @@ def tail_probability(confidence: float, alternative: Alternative) -> float:
     check_between("confidence", confidence, 0, 1)
     check_alternative(alternative)
     return (1 - confidence) / 2 if alternative == "two-sided" else 1 - confidence
+
+
+# The names and the defaults of options, apart from the tests, so that a command line can list them cheaply.
+
+Alternative = Literal["two-sided", "less", "greater"]
+ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
+PairedTest = Literal["t", "randomization", "wilcoxon", "sign", "bootstrap"]
+PAIRED_TESTS: tuple[PairedTest, ...] = get_args(PairedTest)
+PERMUTATIONS = 100_000  # the default number for tests that permute
+RESAMPLES = 10_000  # the default number for bootstraps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rankgauge.errors import Severity
-from rankgauge.io.formats.names import Kind
+from rankgauge.io.formats.named_columns import Kind
 
 RUNS: tuple[Kind, ...] = ("run",)
 QRELS: tuple[Kind, ...] = ("qrels",)
@@ -274,6 +274,18 @@ CODES: dict[str, Code] = {
         "a list whose scores increase",
         "Results are ordered by score, not by their position in the list.",
         "check which of the two is right; if the scores are distances, negate them",
+    ),
+    "latency": Code(
+        "error",
+        "a latency that is not a time",
+        "Latencies are averaged and compared, in milliseconds.",
+        "write milliseconds as a number of at least 0, or leave out latency_ms",
+    ),
+    "labels-differ": Code(
+        "error",
+        "other relevant documents for the same query",
+        "The systems of a log are scored on the same labels.",
+        "write the same relevant documents in each line of a query",
     ),
     "rank-gap": Code(
         "warning",

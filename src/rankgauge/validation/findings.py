@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rankgauge.core.formatting import plural
-from rankgauge.core.views import HtmlView
+from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import Fault, RankgaugeError, Severity, printable
-from rankgauge.io.checks.faults import Faults
+from rankgauge.io.faults import Faults
 from rankgauge.validation.codes import CODES, SEVERITIES, Code
 
 VALIDATION_SCHEMA = "rankgauge.validation/1"

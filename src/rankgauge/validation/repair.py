@@ -12,18 +12,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rankgauge.core.batch import NO_LINES
 from rankgauge.core.ids import Ints, repeated
 from rankgauge.io.byte_streams import LoadedFile
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.names import Kind, Wanted
-from rankgauge.io.formats.tokens import NO_LINES
+from rankgauge.io.faults import Faults
+from rankgauge.io.formats.named_columns import Kind, Wanted
 from rankgauge.io.read import collect
 from rankgauge.io.sources import open_results
-from rankgauge.io.text import BOM
+from rankgauge.io.text_checks import BOM
 from rankgauge.validation.codes import CODES
 from rankgauge.validation.findings import Finding, Validation
-from rankgauge.validation.ranks import queries_with_wrong_ranks
-from rankgauge.validation.table import CheckedRows
+from rankgauge.validation.run_validation import queries_with_wrong_ranks
+from rankgauge.validation.validated_file import CheckedRows
 
 SIX_COLUMNS = re.compile(rb"\s*(?:\S+\s+){5}\S+")
 RANK_COLUMN = re.compile(rb"\A(\s*(?:\S+\s+){3})(\S+)")

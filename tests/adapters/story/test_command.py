@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rankgauge.adapters import retrieval_quality
-from rankgauge.render.documents.steps import story_document
+from rankgauge.render.documents.pipelines import story_document
 from rankgauge.render.formats.terminal import Layout, as_text
 from tests.adapters.story.stories import BUNDLED
 

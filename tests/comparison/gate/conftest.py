@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge.stats import joint
+from rankgauge.stats import joint_tests
 
 Dicts = dict[str, dict[str, float]]
 
@@ -36,4 +36,4 @@ def ranked() -> Callable[..., dict[str, dict[str, float]]]:
 @pytest.fixture
 def only_outcomes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Decide without detectable drops: no outcome depends on them, and they take most of the time."""
-    monkeypatch.setattr(joint, "detectable_difference_of", lambda *_: None)
+    monkeypatch.setattr(joint_tests, "detectable_difference_of", lambda *_: None)

@@ -11,8 +11,8 @@ import pytest
 
 from rankgauge import evaluate_runs, gate
 from rankgauge.comparison import Baseline
-from rankgauge.comparison.gate.decide import decide
-from rankgauge.comparison.testing import PairedColumns
+from rankgauge.comparison.gate.decision import decide
+from rankgauge.comparison.significance import PairedColumns
 from rankgauge.render.documents.gate import document
 from rankgauge.render.formats.ci import as_junit
 from rankgauge.render.formats.terminal import as_text

@@ -13,9 +13,10 @@ import pytest
 
 from rankgauge import Conventions, InputError, Statistics, UsageError, compare, evaluate_runs, gate, write_baseline
 from rankgauge.comparison import Baseline
-from rankgauge.comparison.gate.decide import Rule, decide
-from rankgauge.comparison.gate.stored import read_baseline
-from rankgauge.comparison.testing import PairedColumns
+from rankgauge.comparison.gate.baseline_file import read_baseline
+from rankgauge.comparison.gate.decision import decide
+from rankgauge.comparison.gate.requirements import Rule
+from rankgauge.comparison.significance import PairedColumns
 from rankgauge.render.documents.gate import document
 from rankgauge.render.formats.terminal import as_text
 from rankgauge.stats import run_noise

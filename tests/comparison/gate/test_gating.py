@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rankgauge import Conventions, InputError, Qrels, Run, Statistics, UsageError, gate, write_baseline
-from rankgauge.measures.sets import DEFAULT_MEASURES
+from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.gate import document
 from rankgauge.render.formats.terminal import Layout, as_text
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rankgauge import Conventions, InputError, Qrels, Reading, Run, evaluate, gate, write_baseline
-from rankgauge.comparison.gate.stored import read_baseline
+from rankgauge.comparison.gate.baseline_file import read_baseline
 from rankgauge.render.documents.scores import as_dict
 
 Ranked = Callable[..., dict[str, dict[str, float]]]

@@ -14,7 +14,7 @@ from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import join
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.measure import Measure
 from tests.measures.definitions import DEFINITIONS
 
 GRADES = (None, None, -1, 0, 1, 2, 3)

@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from rankgauge import Conventions, Qrels, Run, UsageError, evaluate, parse_measure
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.core.hits_builder import join
-from rankgauge.evaluation.audit import sampling
-from rankgauge.evaluation.audit.expected import first_relevant_at
-from rankgauge.evaluation.audit.orders import extreme_orders, has_extreme_orders
-from rankgauge.evaluation.audit.ties import TieAudit, TieRange, audit_ties
+from rankgauge.evaluation.audit import tie_orders
+from rankgauge.evaluation.audit.tie_orders import extreme_orders, has_extreme_orders
+from rankgauge.evaluation.audit.ties import TieAudit, TieRange, audit_ties, first_relevant_at
+from rankgauge.measures.measure import Measure
 from rankgauge.measures.registry import measure as declare
 from rankgauge.measures.registry import unregister
-from rankgauge.measures.spec import Measure
 from tests.evaluation.audit.brute_force import Tied, close, tied
 from tests.measures.variants import ALL
 from tests.strategies import Case, cases
@@ -191,7 +190,7 @@ def test_the_same_seed_gives_the_same_numbers_whatever_else_is_asked(monkeypatch
     alone = audit_ties({"2": qrels["2"]}, {"2": run["2"]}, "ERR@3", samples=50)
     assert drawn(alone) == [drawn(first)[1]]
     assert drawn(first)[0] != drawn(first)[1]
-    monkeypatch.setattr(sampling, "SHUFFLED_AT_ONCE", 30)
+    monkeypatch.setattr(tie_orders, "SHUFFLED_AT_ONCE", 30)
     assert drawn(first) == drawn(audit_ties(qrels, run, "ERR@3 Q", samples=50))
 
 

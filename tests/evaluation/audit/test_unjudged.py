@@ -10,8 +10,7 @@ from rankgauge import InputError, MeasureError, Qrels, Run, evaluate, parse_meas
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import join
 from rankgauge.evaluation.audit import unjudged
-from rankgauge.evaluation.audit.completion import completed
-from rankgauge.evaluation.audit.unjudged import audit_unjudged, has_bounds
+from rankgauge.evaluation.audit.unjudged import audit_unjudged, completed, has_bounds
 from tests.evaluation.audit.brute_force import Tied, tied
 from tests.measures.variants import ALL
 from tests.strategies import Case, cases

@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io import Chunk, ChunkedCorpus, Chunking, InMemoryCorpus, read_corpus, split_text, write_chunks
-from rankgauge.io.corpus.chunking.options import SPLITTERS
-from rankgauge.io.corpus.chunking.spans import Span, pack
-from rankgauge.io.corpus.chunking.tokens import TOKEN
-from rankgauge.io.formats.markdown_blocks import markdown_blocks
+from rankgauge.io.corpus.chunking import SPLITTERS, TOKEN, Span, pack
+from rankgauge.io.corpus.markdown import markdown_blocks
 from tests.conftest import Outcome
 
 WORDS = st.sampled_from(
@@ -226,11 +224,14 @@ def test_the_work_is_linear_in_the_text(unit: str) -> None:
     [
         ({"size": 100, "overlap": 100}, "overlap must be smaller than size, found 100 and 100"),
         ({"size": 100, "overlap": 900}, "overlap must be smaller than size"),
-        ({"size": 0}, "size must be a whole number of at least 1, found '0'"),
-        ({"overlap": -1}, "overlap must be a whole number of at least 0"),
-        ({"size": True}, "size must be a whole number"),
+        ({"size": 0}, "size: expected a whole number of at least 1, found 0"),
+        ({"overlap": -1}, "overlap: expected a whole number of at least 0"),
+        ({"size": True}, "size: expected a whole number"),
         ({"by": "headings", "overlap": 5}, "sections overlap only if long ones are split"),
-        ({"by": "sentence"}, "documents are split by"),
+        (
+            {"by": "sentence"},
+            "headings, tokens, found 'sentence'; did you mean sentences?",
+        ),
     ],
 )
 def test_a_chunking_that_cannot_be_is_refused(options: dict[str, object], message: str) -> None:

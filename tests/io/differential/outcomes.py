@@ -18,10 +18,10 @@ from rankgauge import evaluate_runs, read_qrels, read_run
 from rankgauge.core import compiled
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import RankgaugeError, RankgaugeWarning
-from rankgauge.io.formats import arrow_batches, compiled_cells, delimited, json_lines, json_mapping, text_blocks
-from rankgauge.io.options import Reading
-from rankgauge.io.pipeline import runs
+from rankgauge.io.formats import arrow, compiled_cells, delimited, json_lines, json_mapping, text_blocks
+from rankgauge.io.pipeline import run_pipeline
 from rankgauge.io.read import as_qrels
+from rankgauge.io.reading_options import Reading
 
 MEASURES = ["nDCG@10", "AP", "RR", "P@5", "Judged@10", "NumRet"]
 
@@ -38,7 +38,7 @@ class Circumstances:
 
 
 USUAL = Circumstances()
-SHORTCUTS = tuple(sorted(runs.SHORTCUTS))
+SHORTCUTS = tuple(sorted(run_pipeline.SHORTCUTS))
 MODULES_WITH_ROOMS = (text_blocks, compiled_cells, delimited, json_lines, json_mapping)
 
 
@@ -63,8 +63,8 @@ def under(circumstances: Circumstances) -> Iterator[None]:
         patches += [mock.patch.object(text_blocks, name, size) for name in ("BLOCK_BYTES", "WHOLE_BYTES")]
     if (rows := circumstances.block_rows) is not None:
         patches += [mock.patch.object(module, "BLOCK_ROWS", max(rows, 4)) for module in MODULES_WITH_ROOMS]
-        patches.append(mock.patch.object(arrow_batches, "BATCH_ROWS", rows))
-    patches.append(mock.patch.object(runs, "SHORTCUTS", runs.SHORTCUTS - set(circumstances.without)))
+        patches.append(mock.patch.object(arrow, "BATCH_ROWS", rows))
+    patches.append(mock.patch.object(run_pipeline, "SHORTCUTS", run_pipeline.SHORTCUTS - set(circumstances.without)))
     for patch in patches:
         patch.start()
     try:

@@ -10,6 +10,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -108,6 +109,25 @@ def log(data: DataSet) -> bytes:
             record |= {"retrieved": [{"id": doc, "score": score} for doc, score in docs.items()]}
         lines.append(json.dumps(record))
     return _lines(rng, lines)
+
+
+def log_of_systems(data: DataSet) -> bytes:
+    """The runs of ``two_runs`` in one log, in the order of its queries or one after the other; some in one object."""
+    rng = data.rng("systems")
+    records: list[dict[str, Any]] = [
+        {
+            "query_id": query,
+            "mode": name,
+            "retrieved": [{"id": doc, "score": sign * score, "text": doc} for doc, score in docs.items()],
+        }
+        for query, docs in data.by_query.items()
+        for name, sign in (("first", 1), ("second", -1))
+    ]
+    if rng.random() < 0.5:
+        records.sort(key=lambda record: record["mode"])
+    if rng.random() < 0.3:
+        return json.dumps({"cases": records}, indent=rng.choice([None, 1])).encode()
+    return _lines(rng, [json.dumps(record) for record in records])
 
 
 def arrow_table(rows: Sequence[Row], tags: Sequence[str] = ()) -> Any:
@@ -228,10 +248,16 @@ def _lazy_polars(data: DataSet, folder: Path) -> Any:
     return _polars(data, folder).lazy()
 
 
-def _duckdb(data: DataSet, folder: Path) -> Any:
+@cache
+def _duckdb_connection() -> Any:
+    """One connection for all data sets: in older versions, a relation ends with the last reference to its own."""
     import duckdb
 
-    return duckdb.connect().from_arrow(arrow_table(data.rows))
+    return duckdb.connect()
+
+
+def _duckdb(data: DataSet, folder: Path) -> Any:
+    return _duckdb_connection().from_arrow(arrow_table(data.rows))
 
 
 def _msmarco(data: DataSet) -> bytes:
@@ -290,6 +316,7 @@ RUNS: tuple[Way, ...] = (
         is_text=True,
         runs=2,
     ),
+    Way("two runs in a log", lambda d, f: _write(f / "log", log_of_systems(d)), (), is_text=True, runs=2),
     Way(
         "two runs in Parquet",
         lambda d, f: _parquet(f / "two.parquet", arrow_table(*two_runs(d)), d.rng("two")),

@@ -23,17 +23,14 @@ from rankgauge.core import compiled
 from rankgauge.core.batch import Batch, concatenate_batches
 from rankgauge.errors import InputError, RankgaugeError, RankgaugeWarning, Severity
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, ByteStream
-from rankgauge.io.checks.faults import Faults
+from rankgauge.io.faults import Faults
 from rankgauge.io.formats import delimited, json_lines, json_mapping, text_blocks
-from rankgauge.io.formats.columns import batch_of_table, scores_from_ranks
-from rankgauge.io.formats.entries import EntryRows
-from rankgauge.io.formats.json_mapping import MappingReader
-from rankgauge.io.formats.json_records import describe_json, read_records
-from rankgauge.io.formats.jsontext import JsonPairs, parse_json
-from rankgauge.io.formats.names import Wanted, find_columns, is_header
+from rankgauge.io.formats.json_mapping import EntryRows, MappingReader
+from rankgauge.io.formats.json_text import JsonPairs, describe_json, parse_json, read_records
+from rankgauge.io.formats.named_columns import Wanted, batch_of_table, find_columns, is_header, scores_from_ranks
 from rankgauge.io.formats.text_blocks import TextBlocks, open_text
-from rankgauge.io.pipeline.runs import attempts
-from rankgauge.io.text import check_text
+from rankgauge.io.pipeline.run_pipeline import attempts
+from rankgauge.io.text_checks import check_text
 
 Read = Callable[[Faults], Batch]
 NUMBERS = """

@@ -9,8 +9,10 @@ import pytest
 
 from rankgauge import Qrels, RankgaugeWarning, Run, UsageError, evaluate, read_qrels, read_run
 from rankgauge.errors import InputError
-from rankgauge.io.formats.head import HEAD_BYTES
-from rankgauge.io.formats.names import Kind
+from rankgauge.evaluation.evaluate import evaluate_runs
+from rankgauge.io.conversion import convert
+from rankgauge.io.formats.detection import HEAD_BYTES
+from rankgauge.io.formats.named_columns import Kind
 from rankgauge.io.formats.registry import FORMATS, detect_format, detect_kind
 from tests.io.examples import FILES, GRADES, QRELS, RANKED, RUNS, SCORES
 
@@ -211,3 +213,12 @@ def test_every_format_says_what_it_is() -> None:
     for format in FORMATS:
         assert format.summary
         assert format.columns
+
+
+@pytest.mark.parametrize("name", [format.name for format in FORMATS if format.has_tag_column])
+def test_the_tags_of_a_table_with_named_columns_separate_its_runs(tmp_path: Path, name: str) -> None:
+    rows = b"query_id,doc_id,score,tag\nq1,d1,2,a\nq1,d2,1,b\n"
+    source = written(tmp_path, rows, "runs.csv")
+    convert(source, tmp_path / "runs", to_format=name)
+    evaluation = evaluate_runs({"q1": {"d1": 1}}, [tmp_path / "runs"], ["Success@1"])
+    assert [(scores.run, scores["Success@1"]) for scores in evaluation.scores] == [("a", 1.0), ("b", 0.0)]

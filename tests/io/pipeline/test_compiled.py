@@ -19,7 +19,7 @@ from scripts.fuzz_scanner import Case, compare, make_case
 from rankgauge.core import compiled
 from rankgauge.core.ids import Ids, repeated
 from rankgauge.io.formats import decimals
-from rankgauge.io.formats.tokens import pad, split_columns
+from rankgauge.io.formats.white_space import pad, split_columns
 from tests.needs import ROOT, require
 
 

@@ -17,7 +17,7 @@ import pytest
 from rankgauge import Qrels, Reading, Run, compare
 from rankgauge.core import compiled
 from rankgauge.core.ranking import Compat
-from rankgauge.io.formats import arrow_batches, text_blocks
+from rankgauge.io.formats import arrow, text_blocks
 from rankgauge.io.pipeline.joining import join_any
 from rankgauge.io.read import documents_of
 from rankgauge.io.sources import can_read_again
@@ -41,7 +41,7 @@ def small_batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     elif compiled.scanner is None:
         pytest.skip("the extension is not compiled")
     monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 256)
-    monkeypatch.setattr(arrow_batches, "BATCH_ROWS", 16)
+    monkeypatch.setattr(arrow, "BATCH_ROWS", 16)
 
 
 def rows_of(seed: int, *, scattered: bool = False, runs: int = 1) -> list[Row]:

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from rankgauge import InputError, Reading, compare, evaluate, evaluate_runs
-from rankgauge.io.formats import lazy_tables
+from rankgauge.io.formats import frames
 from tests.distributed import cases
 
 JUDGED = cases.judgments()
@@ -37,7 +37,7 @@ def polars_frame(path: Path) -> Any:
 @pytest.mark.filterwarnings("ignore:.*contiguous")
 @pytest.mark.parametrize("table", [duckdb_relation, polars_frame])
 def test_a_lazy_table_has_the_scores_of_its_file(table: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lazy_tables, "BATCH_ROWS", 50)
+    monkeypatch.setattr(frames, "BATCH_ROWS", 50)
     expected = evaluate(JUDGED, path, "nDCG@10 AP")
     scores = evaluate(JUDGED, table(path), "nDCG@10 AP")
     assert np.array_equal(scores.values, expected.values)

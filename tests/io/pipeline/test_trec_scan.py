@@ -23,9 +23,9 @@ from rankgauge.core.hits import Joined
 from rankgauge.core.run import Run
 from rankgauge.io.byte_streams import Limits
 from rankgauge.io.formats import text_blocks
-from rankgauge.io.options import Reading
-from rankgauge.io.pipeline import runs
+from rankgauge.io.pipeline import run_pipeline
 from rankgauge.io.pipeline.joining import join_any
+from rankgauge.io.reading_options import Reading
 from tests.needs import require
 
 QUERIES = ["1", "2", "10", "query-number-eleven", "é", "01"]
@@ -104,7 +104,7 @@ def outcome(path: Path, way: str) -> Found | str:
     with warnings.catch_warnings(record=True) as caught, pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("always")
         if way == "plain":
-            patch.setattr(runs, "SHORTCUTS", runs.SHORTCUTS - {"trec"})
+            patch.setattr(run_pipeline, "SHORTCUTS", run_pipeline.SHORTCUTS - {"trec"})
         try:
             joined = join_any(QRELS, path, Reading(run_format="trec"), "trec_eval-9")[0]
         except RankgaugeError as error:

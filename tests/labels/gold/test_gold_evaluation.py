@@ -13,8 +13,9 @@ import pytest
 import rankgauge
 from rankgauge.errors import InputError, UsageError
 from rankgauge.evaluation import evaluate_cached
+from rankgauge.io import write_log
 from rankgauge.labels import GoldInputs, GoldOptions, evaluate_gold, evaluate_gold_runs, read_gold
-from rankgauge.labels.gold.evaluation import judge_runs
+from rankgauge.labels.gold.gold_evaluation import judge_runs
 
 Command = Callable[..., Any]
 CHUNKS = {
@@ -91,11 +92,14 @@ def test_every_way_in_gives_the_same_values(tmp_path: Path, command: Command) ->
         "rows": lines(tmp_path / "rows.jsonl", results),
         "frame": pd.DataFrame(results),
         "live": rankgauge.evaluate_retriever(search, read_gold(gold).cases(), k=3),
+        "run of a live retriever": rankgauge.evaluate_retriever(search, read_gold(gold).cases(), k=3).run,
+        "log of a live retriever": tmp_path / "written.jsonl",
     }
+    write_log(runs["log of a live retriever"], runs["run of a live retriever"])
     for name, run in runs.items():
         assert values(evaluate_gold(gold, run, MEASURES)) == expected, name
     plain = lines(tmp_path / "run.jsonl", [{k: v for k, v in row.items() if k != "text"} for row in results])
-    printed = command("evaluate", "--gold", gold, "--chunks", chunks, plain, "--format", "json", *options())
+    printed = command("evaluate", gold, plain, "--chunks", chunks, "--format", "json", *options())
     shown = json.loads(printed.out)["runs"][0]["measures"]
     assert {name: entry["value"] for name, entry in shown.items()} == expected
 
@@ -137,6 +141,13 @@ def test_a_run_without_texts_and_a_chunk_that_is_unknown_are_errors() -> None:
         evaluate_gold(GoldInputs(GOLD, {name: CHUNKS[name] for name in "ab"}), RANKINGS)
 
 
+def test_a_chunk_that_came_with_two_texts_is_an_error(tmp_path: Path) -> None:
+    rows = [{"query_id": row["query_id"], "retrieved": [{"id": "a", "text": row["query"]}]} for row in GOLD]
+    assert len(rows) > 1
+    with pytest.raises(InputError, match="chunk 'a' has two different texts"):
+        evaluate_gold(GOLD, lines(tmp_path / "log.jsonl", rows))
+
+
 def test_labels_by_the_text_of_a_query_get_the_id_that_the_topics_have(tmp_path: Path) -> None:
     topics = lines(tmp_path / "queries.jsonl", [{"_id": entry["query_id"], "text": entry["query"]} for entry in GOLD])
     by_text = [{"query": entry["query"], "gold": entry["gold"]} for entry in GOLD]
@@ -172,17 +183,17 @@ def test_the_gate_compares_chunkings_with_a_stored_baseline(tmp_path: Path, comm
     )
     second = lines(tmp_path / "b.jsonl", [{"query_id": query, "retrieved_ids": ["x"]} for query in RANKINGS])
     baseline = str(tmp_path / "baseline.json")
-    assert command("gate", "--gold", gold, "--chunks", chunks, first, "--write-baseline", baseline).code == 0
-    result = command("gate", "--gold", gold, "--chunks", other, second, "--baseline", baseline)
+    assert command("gate", gold, first, "--chunks", chunks, "--write-baseline", baseline).code == 0
+    result = command("gate", gold, second, "--chunks", other, "--baseline", baseline)
     assert result.code == 0, result.err
     assert "no significant drop" in result.out
-    changed = command("gate", "--gold", gold, "--coverage", "1", "--chunks", other, second, "--baseline", baseline)
+    changed = command("gate", gold, second, "--coverage", "1", "--chunks", other, "--baseline", baseline)
     assert "coverage was '0.5' and is now '1.0'" in changed.err
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
 def test_the_report_of_runs_on_several_chunkings_is_refused(tmp_path: Path, name: str, command: Command) -> None:
-    words = ["--gold", "g", "--chunks", "a", "--chunks", "b", "r", "s", "--html", str(tmp_path / "x.html")]
+    words = ["g", "r", "s", "--chunks", "a", "--chunks", "b", "--html", str(tmp_path / "x.html")]
     result = command(name, *words)
     assert (result.code, "same chunks" in result.err) == (64, True)
 
@@ -192,7 +203,7 @@ def test_the_conventions_say_coverage_and_tolerance(tmp_path: Path, command: Com
     chunks = lines(tmp_path / "chunks.jsonl", [{"_id": name, "text": text} for name, text in CHUNKS.items()])
     run = tmp_path / "a.json"
     run.write_text(json.dumps(RANKINGS))
-    arguments = [str(run), "--gold", gold, "--chunks", chunks, "--coverage", "0.7", "--tolerance", "0.05"]
+    arguments = [gold, str(run), "--chunks", chunks, "--coverage", "0.7", "--tolerance", "0.05"]
     sentence = "a passage is found at coverage 0.7, matched with tolerance 0.05, and counts once (alpha=1)"
     table = command("evaluate", *arguments)
     assert f"conventions: {sentence}; every query with gold averaged" in table.out

@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from rankgauge.errors import InputError
-from rankgauge.io.corpus.reading import read_corpus
-from rankgauge.labels.gold.labels import GoldLabels
-from rankgauge.labels.gold.reading import read_gold
-from rankgauge.labels.gold.spans import with_span_texts
+from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.labels.gold.gold_labels import GoldLabels, read_gold, with_span_texts
 
 DOCUMENTS = {"guide.md": "Open Settings. Choose Security.  "}
 

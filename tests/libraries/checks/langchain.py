@@ -54,7 +54,7 @@ def check_recall_at_10_is_that_of_ten_results() -> None:
         CallableRetriever(STORE.as_retriever()), QueryBatch.from_dict({"q": "text 3"}), Path("run"), k=10
     )
     assert fetched.answers[0].docs == ORDER[:10]
-    assert not fetched.notes
+    assert [note.code for note in fetched.notes] == ["texts-dropped"]  # by a TREC run
 
 
 def check_a_field_k_of_a_retriever_is_raised_in_a_copy() -> None:

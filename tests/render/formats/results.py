@@ -20,12 +20,13 @@ from rankgauge import (
     validate_run,
 )
 from rankgauge.adapters import gate_efficiency, reranking_improvement, retrieval_quality, routing_accuracy
-from rankgauge.adapters.pipeline.log import PipelineReport
+from rankgauge.adapters.pipeline.pipeline_log import PipelineReport
 from rankgauge.benchmark.verify import FileChange, Verification
 from rankgauge.comparison import diff_runs, qrels_agreement
-from rankgauge.core.views import ResultList
+from rankgauge.core.result_views import ResultList
 from rankgauge.evaluation import audit_ties, audit_unjudged
 from rankgauge.history import EntryFilter, History
+from rankgauge.io.formats.judgment_lines import Inclusion
 from rankgauge.labels import (
     Judgment,
     PoolItem,
@@ -36,8 +37,7 @@ from rankgauge.labels import (
     read_gold,
     resolve_labels,
 )
-from rankgauge.labels.raters import Rater
-from rankgauge.labels.records import Inclusion
+from rankgauge.labels.assessors import Rater
 from rankgauge.lists import RetrievalMetricsSuite
 from rankgauge.report import build_report
 from rankgauge.retrieval import CallableRetriever, FetchOptions, QueryBatch, fetch_run, tune

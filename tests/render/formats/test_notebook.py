@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 import rankgauge
 from rankgauge import Qrels, Run, compare, evaluate, evaluate_runs
-from rankgauge.comparison.order import sort_systems
-from rankgauge.comparison.sentences import headline
-from rankgauge.core.views import HtmlView, ResultList, ResultTuple
-from rankgauge.evaluation.order import sorted_runs
+from rankgauge.comparison.answer_sentences import headline
+from rankgauge.comparison.comparison_result import sort_systems
+from rankgauge.core.result_views import HtmlView, ResultList, ResultTuple
+from rankgauge.evaluation.scores import sorted_runs
 from rankgauge.render.document import Table, name, words
-from rankgauge.render.documents import DOCUMENTS, LIST_DOCUMENTS
 from rankgauge.render.documents.comparison import comparison_table
+from rankgauge.render.documents.registry import DOCUMENTS, LIST_DOCUMENTS
 from rankgauge.render.documents.scores import means_table, value_text
 from rankgauge.render.formats.markdown import as_markdown
 from rankgauge.render.formats.notebook import MAX_ROWS, WRAPPER, as_fragment, styles

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge.history import EntrySummary
-from rankgauge.render.formats.rows import openmetrics
-from rankgauge.report.report import Cost
+from rankgauge.render.formats.csv_rows import openmetrics
+from rankgauge.retrieval.latency import Cost
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*="((?:[^"\\\n]|\\["\\n])*)"'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.render.document import BETTER, Cell, Number, Part, ResultDocument, Table, TableColumn, Words
 from rankgauge.render.documents.comparison import Extent, comparison_document
 from rankgauge.render.formats.terminal import PLAIN, Layout, as_text

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rankgauge import Qrels, Run, evaluate
 from rankgauge.history import EntryFacts, GitState, History
-from rankgauge.report.report import Cost
+from rankgauge.retrieval.latency import Cost
 from tests.render.html.reports import CLOSING, IMAGE, SCRIPT
 
 QUERIES, ENTRIES, CHANGE = 12, 9, 5  # the first system improves at the entry with this index

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from rankgauge import Qrels, Run
 from rankgauge.comparison.compare import compare_evaluation
-from rankgauge.comparison.statistics import Statistics
-from rankgauge.config.bands.loading import load_bands
+from rankgauge.comparison.statistics_options import Statistics
+from rankgauge.config.band_sources import load_bands
+from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.evaluate import evaluate_runs
-from rankgauge.evaluation.notes import Note
-from rankgauge.io.options import Reading
-from rankgauge.report.report import Cost, Report
+from rankgauge.io.reading_options import Reading
+from rankgauge.report.report import Report
+from rankgauge.retrieval.latency import Cost
 from rankgauge.validation.findings import Finding, Place, Validation
 
 SCRIPT = "<script>document.title='injected'</script>"

@@ -32,7 +32,7 @@ from rankgauge.render.html.charts.drawing import (
 from rankgauge.render.html.charts.quality_cost import pareto_front
 from rankgauge.render.html.charts.ranges import forest, largest_distance
 from rankgauge.render.html.page_systems import PageSystem, color_systems
-from rankgauge.render.html.text import plain, shorten_end, shorten_middle
+from rankgauge.render.html.page_text import plain, shorten_end, shorten_middle
 from tests.render.html.reports import report
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False)

@@ -12,7 +12,7 @@ import re
 import numpy as np
 import pytest
 
-from rankgauge.core.tables import Floats
+from rankgauge.core.arrays import Floats
 from rankgauge.render.html.page import asset, template
 from rankgauge.render.html.page_systems import SYSTEM_STYLES
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from rankgauge import Qrels, Run, compare
-from rankgauge.measures.parse import parse_measure
+from rankgauge.measures.names import parse_measure
 from rankgauge.render.html import as_html
 from rankgauge.report.report import Report
 from tests.render.html.reports import report_of_runs

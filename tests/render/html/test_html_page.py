@@ -13,13 +13,15 @@ from dataclasses import replace
 import pytest
 
 from rankgauge import Qrels, Run
+from rankgauge.comparison.answer_sentences import headline
 from rankgauge.comparison.compare import compare, compare_evaluation
 from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.sentences import headline
-from rankgauge.comparison.statistics import Statistics
+from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.evaluation.evaluate import evaluate_runs
-from rankgauge.io.options import Reading
+from rankgauge.io.reading_options import Reading
 from rankgauge.render.html import as_html
+from rankgauge.render.html.page import SECTIONS
+from rankgauge.render.html.page_systems import page_systems_of
 from tests.needs import ROOT
 from tests.render.html.reports import CLOSING, IMAGE, SCRIPT, report, report_of_runs, with_note, without_rankings
 from tests.render.html.unpacking import Parts, check_policy, check_self_contained, data_of
@@ -55,6 +57,15 @@ def test_the_order_of_sets_does_not_show(plain: str) -> None:
 
 def test_the_policy_names_these_very_styles_and_scripts_and_nothing_else(plain: str) -> None:
     check_policy(plain)
+
+
+def test_the_sections_are_those_of_the_table_in_its_order_and_no_two_set_the_same_value(plain: str) -> None:
+    links = "".join(f'<a href="#{section.name}">{section.title}</a>' for section in SECTIONS)
+    assert f'<nav aria-label="Sections">{links}</nav>' in plain
+    assert re.findall(r'<section id="(\w+)"', plain) == [section.name for section in SECTIONS]
+    shown = report(3)
+    names = [name for section in SECTIONS for name in section.values(shown, page_systems_of(shown))]
+    assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("which", ["plain", "hostile"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,15 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge import Run
-from rankgauge.comparison.attribution import explain
+from rankgauge.comparison.document_changes import explain
 from rankgauge.core.ids import Ids
 from rankgauge.render.html import as_html
-from rankgauge.render.html.packing import Packer, as_text
 from rankgauge.render.html.page_systems import page_systems_of
+from rankgauge.render.html.page_text import plain
 from rankgauge.render.html.payload import PAYLOAD_SIZES, Payload, scale_of
+from rankgauge.render.html.payload_packing import Packer, as_text
 from rankgauge.render.html.payload_rankings import top_rankings
-from rankgauge.render.html.text import plain
 from rankgauge.report.report import Report
+from tests.conftest import Outcome
 from tests.render.html.reports import report
 from tests.render.html.unpacking import bytes_of, column_of, data_of
 
@@ -167,3 +170,45 @@ def test_bytes_as_text_come_back_and_are_harmless_in_html(size: int) -> None:
     text = as_text(content)
     assert bytes_of(text) == content
     assert not {*text} & {*"< \n"}
+
+
+LOGS = {
+    name: [
+        {"query": f"q{n}", "retrieved": [{"id": doc, "text": f"words of {doc}"} for doc in order], "relevant": ["a"]}
+        for n in range(3)
+    ]
+    for name, order in (("old", "abc"), ("new", "bca"))
+}
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / f"{name}.jsonl" for name in LOGS]
+    for path, rows in zip(paths, LOGS.values(), strict=True):
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return paths
+
+
+def test_pages_show_the_texts_that_came_with_the_results(
+    tmp_path: Path, logs: list[Path], command: Callable[..., Outcome]
+) -> None:
+    texts = {doc: f"words of {doc}" for doc in "abc"}
+    page = tmp_path / "page.html"
+    assert command("evaluate", logs[0], *logs, "--html", page).code == 0
+    snippets = data_of(page.read_text())["snippets"]
+    assert snippets
+    assert snippets.items() <= texts.items()
+    assert command("diff", *logs, "--html", page).code == 0
+    assert "words of b" in str(data_of(page.read_text())["snippets"])
+
+
+def test_a_corpus_counts_more_than_the_texts_that_came_with_the_results(
+    tmp_path: Path, logs: list[Path], command: Callable[..., Outcome]
+) -> None:
+    corpus, page = tmp_path / "corpus.jsonl", tmp_path / "page.html"
+    corpus.write_text("".join(json.dumps({"_id": doc, "text": "corpus"}) + "\n" for doc in "abc"))
+    for arguments in (["evaluate", logs[0], *logs], ["diff", *logs]):
+        assert command(*arguments, "--html", page, "--corpus", corpus).code == 0
+        snippets = str(data_of(page.read_text())["snippets"])
+        assert "corpus" in snippets
+        assert "words of" not in snippets

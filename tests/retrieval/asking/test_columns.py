@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from rankgauge.config.retriever_settings import Unit
 from rankgauge.errors import InputError
-from rankgauge.retrieval.asking import columns
+from rankgauge.retrieval.asking import documents
 from rankgauge.retrieval.asking.answers import AnswerRules, answer_of
-from rankgauge.retrieval.asking.columns import DocumentColumns
-from rankgauge.retrieval.asking.documents import id_of, number_of, text_of
+from rankgauge.retrieval.asking.documents import DocumentColumns, id_of, metadata_of, number_of, text_of
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
 
 
@@ -111,20 +110,21 @@ def same(first: Any, second: Any) -> bool:
     answers(), st.sampled_from([None, "id", "metadata.source", "document.id"]), st.sampled_from(["chunk", "document"])
 )
 def test_reading_all_documents_together_is_reading_one_after_the_other(
-    documents: list[Any], source: str | None, unit: Unit
+    returned: list[Any], source: str | None, unit: Unit
 ) -> None:
     def one_by_one() -> list[str]:
-        return [id_of(item, source, unit, columns._label(number, "q")) for number, item in enumerate(documents, 1)]
+        return [id_of(item, source, unit, documents._label(number, "q")) for number, item in enumerate(returned, 1)]
 
     def scores_one_by_one() -> Any:
-        found = [number_of(item, "score") for item in documents]
+        found = [number_of(item, "score") for item in returned]
         if any(score is not None for score in found):
             return found, False
-        return [number_of(item, "distance") for item in documents], True
+        return [number_of(item, "distance") for item in returned], True
 
-    read = DocumentColumns(documents)
+    read = DocumentColumns(returned)
     assert same(result_or_error(lambda: read.ids(source, unit, "q")), result_or_error(one_by_one))
-    assert same(list(read.texts()), [text_of(item) for item in documents])
+    assert same(list(read.texts()), [text_of(item) for item in returned])
+    assert same(list(read.metadata()), [metadata_of(item) for item in returned])
     values, are_distances = read.scores()
     expected, expected_distances = scores_one_by_one()
     assert same(None if values is None else list(values), expected if any(x is not None for x in expected) else None)
@@ -132,7 +132,7 @@ def test_reading_all_documents_together_is_reading_one_after_the_other(
 
 
 @pytest.mark.parametrize(
-    "documents",
+    "returned",
     [
         [(f"d{number}", 1.0 / (number + 1)) for number in range(20)],
         [{"id": f"d{number}", "score": 0.5, "text": "…"} for number in range(20)],
@@ -142,15 +142,16 @@ def test_reading_all_documents_together_is_reading_one_after_the_other(
         list(range(20)),
     ],
 )
-def test_usual_documents_are_read_together(documents: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_usual_documents_are_read_together(returned: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*_: Any) -> Any:
         raise AssertionError("a document was read by itself")
 
-    for name in ("id_of", "number_of", "text_of"):
-        monkeypatch.setattr(columns, name, forbidden)
-    ranked = AnswerRules().rank(answer_of(documents), "q")
-    assert ranked.ids == tuple(str(number) if isinstance(documents[0], int) else f"d{number}" for number in range(20))
-    assert len(DocumentColumns(documents).texts()) == 20
+    for name in ("id_of", "number_of", "text_of", "metadata_of"):
+        monkeypatch.setattr(documents, name, forbidden)
+    ranked = AnswerRules().rank(answer_of(returned), "q")
+    assert ranked.ids == tuple(str(number) if isinstance(returned[0], int) else f"d{number}" for number in range(20))
+    assert len(DocumentColumns(returned).texts()) == 20
+    assert len(DocumentColumns(returned).metadata()) == 20
 
 
 def test_a_function_for_ids_is_called_once_per_document() -> None:

@@ -12,6 +12,7 @@ import pytest
 from rankgauge import InputError, UsageError, evaluate_retriever
 from rankgauge.rag import RetrieverCalls, evaluate_retriever_async
 from rankgauge.retrieval import CallableRetriever, QueryBatch, measure_latency
+from tests.retrieval.journals import make_older
 
 CASES = [{"id": f"q{number}", "query": f"text {number}", "relevant_ids": ["a"]} for number in range(12)]
 SLOW = 0.05
@@ -68,7 +69,7 @@ def test_response_times_count_from_the_scheduled_instant() -> None:
 
 
 def test_retries_and_pauses_are_part_of_the_response_and_not_of_the_latency(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankgauge.retrieval.asking.pauses.FIRST_PAUSE", 2 * SLOW)  # a pause is at least half of it
+    monkeypatch.setattr("rankgauge.retrieval.asking.failures.FIRST_PAUSE", 2 * SLOW)  # a pause is at least half of it
     attempts: dict[str, int] = {}
 
     def shaky(query: str) -> list[str]:
@@ -120,11 +121,45 @@ def test_a_journal_asks_only_the_rest(tmp_path: Path) -> None:
         evaluate_retriever(search, CASES, calls=calls)
     found = evaluate_retriever(search, CASES, calls=calls)
     assert len(asked) == 13
+    assert "4 answers reused from the journal, the oldest less than a minute old" in str(found)
     assert not (tmp_path / "asked.journal").exists()
     whole = evaluate_retriever(search, CASES)
     assert found.run.docs.to_text() == whole.run.docs.to_text()
     assert found.run.scores.tolist() == whole.run.scores.tolist()
     assert found.scores.values.tolist() == whole.scores.values.tolist()
+
+
+def test_a_journal_with_answers_older_than_a_day_needs_a_decision(tmp_path: Path) -> None:
+    asked: list[str] = []
+    journal = tmp_path / "asked.journal"
+
+    def search(query: str) -> list[str]:
+        asked.append(query)
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+        return ["a", "b"]
+
+    def interrupt() -> None:
+        asked.clear()
+        with pytest.raises(KeyboardInterrupt):
+            evaluate_retriever(search, CASES, calls=RetrieverCalls(journal=journal, resume=False))
+        make_older(journal, hours=25)
+
+    interrupt()
+    before = journal.read_bytes()
+    with pytest.raises(InputError, match="holds 4 answers of an interrupted run, and the oldest is 1 day old"):
+        evaluate_retriever(search, CASES, calls=RetrieverCalls(journal=journal))
+    assert len(asked) == 5
+    assert journal.read_bytes() == before
+    found = evaluate_retriever(search, CASES, calls=RetrieverCalls(journal=journal, resume=True))
+    assert len(asked) == 13
+    assert "4 answers reused from the journal, the oldest 1 day old" in str(found)
+    interrupt()
+    fresh = evaluate_retriever(search, CASES, calls=RetrieverCalls(journal=journal, resume=False))
+    assert len(asked) == 17
+    assert "reused" not in str(fresh)
+    with pytest.raises(UsageError, match="resume: expected true or false, found 'always'"):
+        RetrieverCalls(resume="always")  # type: ignore[arg-type]  # that is what is tested
 
 
 def test_a_journal_of_another_evaluation_is_refused(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ import pytest
 from rankgauge import evaluate_retriever
 from rankgauge.rag import RetrieverCalls
 from rankgauge.retrieval.asking.loops import run_with_loop
-from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever
-from rankgauge.retrieval.fetch.fetch import fetch_run
-from rankgauge.retrieval.fetch.latency import measure_latency
+from rankgauge.retrieval.fetch import fetch_run
+from rankgauge.retrieval.latency import measure_latency
+from rankgauge.retrieval.retriever import QueryBatch
 
 QUERIES = QueryBatch.from_dict({f"q{number}": f"text {number}" for number in range(6)})
 CASES = [{"query": f"text {number}", "relevant_ids": ["a"]} for number in range(6)]

@@ -22,9 +22,9 @@ from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import COMPATS
 from rankgauge.core.run import Status
 from rankgauge.retrieval.asking.answers import AnswerRules, answer_of, run_scores
-from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever
-from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
+from rankgauge.retrieval.fetch import FetchOptions, fetch_run
+from rankgauge.retrieval.retriever import QueryBatch
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{RankgaugeWarning.__module__}.{RankgaugeWarning.__name__}")
 MEASURES = ["RR", "AP", "nDCG@5", "P@3"]
@@ -109,8 +109,10 @@ def test_every_path_gives_the_same_numbers(
     live = evaluate_retriever(answers.__getitem__, "cases.jsonl", k=5, measures=MEASURES).scores
     arguments = [word for measure in MEASURES for word in ("-m", measure)]
     app = "same_everywhere_app:search"
-    live_cli = command("evaluate", "--retriever", app, "--cases", "cases.jsonl", "--format", "json", *arguments)
-    fetched_cli = command("runs", "fetch", "--mode", app, "--queries", "queries.jsonl", "--k", "50", "-o", "cli.trec")
+    live_cli = command("evaluate", "cases.jsonl", app, "--format", "json", *arguments)
+    fetched_cli = command(
+        "runs", "fetch", "--retriever", app, "--queries", "queries.jsonl", "--k", "50", "-o", "cli.trec"
+    )
     fetched = fetch_run(
         CallableRetriever(answers.__getitem__), QueryBatch.from_dict({q: q for q in answers}), "run.trec", k=50
     )
@@ -125,7 +127,7 @@ def test_every_path_gives_the_same_numbers(
     assert Path("cli.trec").read_text().replace(" search\n", " x\n") == Path("run.trec").read_text().replace(
         f" {fetched.name}\n", " x\n"
     )
-    by_cli = json.loads(live_cli.out)["measures"]
+    by_cli = json.loads(live_cli.out)["runs"][0]["measures"]
     for measure in MEASURES:
         expected = live.per_query(measure)
         assert evaluate("qrels", "run.trec", MEASURES).per_query(measure) == expected
@@ -224,7 +226,7 @@ def test_the_notes_of_a_fetch_survive_an_interruption(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         fetch_run(retriever(stopping), queries, tmp_path / "run")
     resumed = fetch_run(retriever(answers.__getitem__), queries, tmp_path / "run")
-    assert resumed.resumed == 2
+    assert resumed.reused.count == 2
     assert [note.code for note in resumed.notes] == ["results-short", "score-order", "results-repeated"]
 
 

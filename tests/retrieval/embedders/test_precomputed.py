@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from rankgauge.errors import InputError
 from rankgauge.io.corpus.corpus import CorpusDocument, InMemoryCorpus
-from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 from rankgauge.retrieval.engines.vector import Vector
+from rankgauge.retrieval.retriever import QueryBatch
 
 Command = Callable[..., Any]
 IDS = [b"d1", b"d2", b"\xc3\xa4 x", b"7"]
@@ -117,7 +117,8 @@ def test_the_command_line_does_not_give_a_shuffled_corpus_wrong_vectors(tmp_path
     np.save(tmp_path / "d.npy", np.eye(4))
     write_jsonl(tmp_path / "qv.jsonl", [b"q1"], np.eye(4)[:1])
     (tmp_path / "d.ids.sha256").write_text(hashlib.sha256(b"d0\nd1\nd2\nd3\n").hexdigest())
-    arguments: list[Any] = ["runs", "fetch", "--mode", "vector", "--corpus", tmp_path / "c.jsonl", "-o", tmp_path / "r"]
+    files = ["--corpus", tmp_path / "c.jsonl", "-o", tmp_path / "r"]
+    arguments: list[Any] = ["runs", "fetch", "--retriever", "vector", *files]
     arguments += ["--queries", tmp_path / "q.jsonl", "--k", 1]
     arguments += ["--set", f"retriever.vectors={tmp_path / 'd.npy'}"]
     arguments += ["--set", f"retriever.query_vectors={tmp_path / 'qv.jsonl'}"]

@@ -15,15 +15,14 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import InputError, RankgaugeWarning, held_warnings
-from rankgauge.retrieval.base import QueryBatch
-from rankgauge.retrieval.embedders.base import Embedder
-from rankgauge.retrieval.embedders.callables import CallableEmbedder
-from rankgauge.retrieval.embedders.named import embedder
+from rankgauge.retrieval.embedders.embedder import CallableEmbedder, Embedder
 from rankgauge.retrieval.embedders.sentence_transformers import model_hashes
 from rankgauge.retrieval.engines import vector as vector_module
 from rankgauge.retrieval.engines.rerank import make_reranker
 from rankgauge.retrieval.engines.vector import Vector
-from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
+from rankgauge.retrieval.fetch import FetchOptions, fetch_run
+from rankgauge.retrieval.open_embedder import embedder
+from rankgauge.retrieval.retriever import QueryBatch
 from tests.retrieval.corpora import KITCHEN
 from tests.retrieval.embedders.tiny_models import BGE, write_config
 
@@ -117,7 +116,7 @@ def test_the_command_line_answers_with_the_edited_embedder(tmp_path: Path, comma
     for expression in ("[1, len(t)]", "[1, -len(t)]"):
         (tmp_path / "e.py").write_text(f"def embed(texts):\n    return [{expression} for t in texts]\n")
         done = command(
-            *["runs", "fetch", "--mode", "vector", "--embedder", f"{tmp_path / 'e.py'}:embed", "--k", 2],
+            *["runs", "fetch", "--retriever", "vector", "--embedder", f"{tmp_path / 'e.py'}:embed", "--k", 2],
             *["--corpus", tmp_path / "corpus.jsonl", "--queries", tmp_path / "queries.jsonl"],
             *["--index", tmp_path / "index", "-o", tmp_path / "r", "--manifest", tmp_path / "m.json"],
         )
@@ -249,7 +248,7 @@ def test_answers_with_an_edited_embedder_are_not_mixed_with_old_ones(
         fetch_run(Vector(KITCHEN, embedder(f"{path}:embed")), QUERIES, out, k=2)
     path.write_text(CODE.format(7))
     with pytest.warns(RankgaugeWarning, match="stored answers are used again: the hash of embedder"):
-        assert fetch_run(Vector(KITCHEN, embedder(f"{path}:embed")), QUERIES, out, k=2).resumed == 1
+        assert fetch_run(Vector(KITCHEN, embedder(f"{path}:embed")), QUERIES, out, k=2).reused.count == 1
 
 
 def test_answers_with_an_embedder_that_cannot_be_hashed_are_asked_for_again(
@@ -259,7 +258,7 @@ def test_answers_with_an_embedder_that_cannot_be_hashed_are_asked_for_again(
     fetch_interrupted(one, tmp_path / "r", monkeypatch)
     with pytest.warns(RankgaugeWarning, match="every query is asked again: embedder mine cannot be hashed"):
         done = fetch_run(Vector(KITCHEN, CallableEmbedder(Model(-1.0), "mine")), QUERIES, tmp_path / "r", k=2)
-    assert done.resumed == 0
+    assert done.reused.count == 0
     plain = fetch_run(Vector(KITCHEN, CallableEmbedder(Model(-1.0), "mine")), QUERIES, tmp_path / "plain", k=2)
     assert (tmp_path / "r").read_bytes() == (tmp_path / "plain").read_bytes()
     assert plain.run.sha256 == done.run.sha256

@@ -14,7 +14,7 @@ import numpy as np
 from qdrant_client import QdrantClient
 from qdrant_client.http import models
 
-from rankgauge.retrieval.embedders.bow import BagOfWords
+from rankgauge.retrieval.embedders.hashed import BagOfWords
 from rankgauge.retrieval.engines.http import HttpEngine
 
 TEXTS = [f"{word} number {number}" for number in range(5) for word in ("bread", "soup", "yeast", "paths")]

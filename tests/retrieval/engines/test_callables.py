@@ -9,8 +9,8 @@ import pytest
 from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, InputTypeError
-from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
 from rankgauge.retrieval.engines.callables import CallableRetriever
+from rankgauge.retrieval.retriever import QueryBatch, Retriever, retrieve_run
 
 QUERIES = QueryBatch.from_dict({"q1": "one", "q2": "two"})
 

@@ -17,16 +17,17 @@ from hypothesis import strategies as st
 
 from rankgauge import evaluate_retriever
 from rankgauge.benchmark.folder import MANIFEST
-from rankgauge.config.retriever_settings import RetrieverCalls
-from rankgauge.config.selectors import PathNotFound
+from rankgauge.config.json_paths import PathNotFound
+from rankgauge.config.retriever_settings import HTTP_TIMEOUT, RetrieverCalls
 from rankgauge.config.servers import HttpSection
+from rankgauge.core.settings import declared
 from rankgauge.errors import InputError, RetrieverError, UsageError
-from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.callables import CallableRetriever
-from rankgauge.retrieval.engines.http import HttpEngine, HttpFailure, HttpTimeout, shown_url
-from rankgauge.retrieval.engines.http_answers import AnswerReader
-from rankgauge.retrieval.fetch.fetch import FetchOptions, fetch_run
-from rankgauge.retrieval.named import open_retriever
+from rankgauge.retrieval.engines.http import AnswerReader, HttpEngine
+from rankgauge.retrieval.engines.http_client import HttpFailure, HttpTimeout, shown_url
+from rankgauge.retrieval.fetch import FetchOptions, fetch_run
+from rankgauge.retrieval.open_retriever import open_retriever
+from rankgauge.retrieval.retriever import QueryBatch
 from rankgauge.secrets import mask_secrets
 from tests.retrieval.engines.loopback import Reply, Request, serving
 
@@ -367,13 +368,13 @@ def test_a_configuration_file_gives_the_same_run_as_the_engine(tmp_path: Path, c
     with serving(lambda request: Reply(HITS)) as address:
         (tmp_path / "http.yaml").write_text(f"http:\n  url: {address}\n  results: hits\n  score: score\n")
         done = command(
-            "runs", "fetch", "--mode", tmp_path / "http.yaml", "--queries", tmp_path / "queries.jsonl",
+            "runs", "fetch", "--retriever", tmp_path / "http.yaml", "--queries", tmp_path / "queries.jsonl",
             "-o", tmp_path / "run.trec",
         )  # fmt: skip
     assert done.code == 0, done.err
     assert (tmp_path / "run.trec").read_text() == "q1 Q0 a 1 2.5 http\nq1 Q0 7 2 1 http\n"
     (tmp_path / "http.yaml").write_text("http:\n  url: http://x\n  result: hits\n")
-    done = command("runs", "fetch", "--mode", tmp_path / "http.yaml", "--queries", "q", "-o", tmp_path / "r")
+    done = command("runs", "fetch", "--retriever", tmp_path / "http.yaml", "--queries", "q", "-o", tmp_path / "r")
     assert (done.code, "http.yaml:3: expected one of" in done.err) == (2, True)
 
 
@@ -405,7 +406,7 @@ def test_no_file_and_no_output_has_a_secret(
         (tmp_path / "rankgauge.yaml").write_text(f"{files}retrievers:\n{retrievers}benchmark: {{latency: 0}}\n")
         outcomes = [
             command(
-                "runs", "fetch", "--mode", tmp_path / f"{name}.yaml", "--queries", tmp_path / "queries.jsonl",
+                "runs", "fetch", "--retriever", tmp_path / f"{name}.yaml", "--queries", tmp_path / "queries.jsonl",
                 "-o", tmp_path / f"{name}.trec", "--manifest", tmp_path / f"{name}.json",
             )
             for name in ("good", "fail")
@@ -431,3 +432,9 @@ def test_failed_queries_end_a_fetch_with_the_reason_of_the_server(tmp_path: Path
         retriever = CallableRetriever(HttpEngine({"url": address, **READ}), name="http")
         with pytest.raises(RetrieverError, match=r"q1: HttpFailure: GET .*: status 403 Forbidden: .*closed"):
             fetch_run(retriever, queries, tmp_path / "run", options=FetchOptions())
+
+
+def test_the_guide_and_the_help_state_the_default_timeout() -> None:
+    guide = (Path(__file__).parents[3] / "docs" / "guides" / "http.md").read_text(encoding="utf-8")
+    assert f"Without it, a query may take {HTTP_TIMEOUT:g} seconds." in guide
+    assert f"[default: {HTTP_TIMEOUT:g} over HTTP, " in declared(RetrieverCalls)["timeout"].setting.help

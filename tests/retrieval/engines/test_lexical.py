@@ -9,9 +9,9 @@ from rankgauge.config.retriever_settings import BM25_VARIANTS, Bm25Parameters
 from rankgauge.core.run import Status
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.corpus.corpus import CorpusDocument, InMemoryCorpus
-from rankgauge.retrieval.base import QueryBatch
 from rankgauge.retrieval.engines.lexical import Lexical
-from rankgauge.retrieval.engines.words import Vocabulary
+from rankgauge.retrieval.language import Vocabulary
+from rankgauge.retrieval.retriever import QueryBatch
 from tests.retrieval.corpora import KITCHEN, QUERIES, made_up, made_up_queries
 
 bm25s = pytest.importorskip("bm25s")

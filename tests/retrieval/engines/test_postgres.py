@@ -13,19 +13,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankgauge.config.postgres import PostgresSection
+from rankgauge.config.servers import PostgresSection
 from rankgauge.errors import InputError, MissingExtraError, UsageError
 from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.io.read import read_run
 from rankgauge.rag.live import evaluate_retriever
-from rankgauge.retrieval.base import QueryBatch
-from rankgauge.retrieval.engines import postgres_client, postgres_pool
+from rankgauge.retrieval.engines import postgres_client
 from rankgauge.retrieval.engines.callables import CallableRetriever
-from rankgauge.retrieval.engines.postgres import PostgresEngine
+from rankgauge.retrieval.engines.postgres import PostgresEngine, search_statement
 from rankgauge.retrieval.engines.postgres_client import PostgresError
 from rankgauge.retrieval.engines.postgres_index import index_corpus
-from rankgauge.retrieval.engines.postgres_statements import search_statement
-from rankgauge.retrieval.engines.vectors import cosines, to_unit
+from rankgauge.retrieval.engines.unit_vectors import cosines, to_unit
+from rankgauge.retrieval.retriever import QueryBatch
 from tests.needs import ROOT
 from tests.postgres_server import PostgresServer
 from tests.retrieval.corpora import made_up, made_up_queries
@@ -337,7 +336,7 @@ def test_a_restarted_server_is_found_again_without_a_failed_query(
 ) -> None:
     engine = indexed.engine(kind="lexical")
     before = engine.search(QUERIES[0], 5)
-    monkeypatch.setattr(postgres_pool, "CHECK_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(postgres_client, "CHECK_AFTER_SECONDS", 0.0)
     indexed.server.stop()
     indexed.server.start()
     assert engine.search(QUERIES[0], 5) == before
@@ -347,7 +346,7 @@ def test_after_a_restart_only_the_first_query_fails_however_many_connections_bro
     indexed: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = indexed.engine(kind="lexical", pool_size=4)
-    monkeypatch.setattr(postgres_pool, "CHECK_AFTER_SECONDS", 1e9)
+    monkeypatch.setattr(postgres_client, "CHECK_AFTER_SECONDS", 1e9)
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda query: engine.search(query, 5), QUERIES * 10))
     connections = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rankgauge'"
@@ -396,7 +395,7 @@ def test_live_evaluation_fetch_and_benchmark_ask_the_engine_alike(
     qrels = {name: {answer[2][0]: 1} for name, answer in answers.items()}
     (tmp_path / "qrels.trec").write_text("".join(f"{q} 0 {next(iter(d))} 1\n" for q, d in qrels.items()))
     done = command(
-        "runs", "fetch", "--mode", file, "--queries", tmp_path / "queries.jsonl", "--k", 20,
+        "runs", "fetch", "--retriever", file, "--queries", tmp_path / "queries.jsonl", "--k", 20,
         "-o", tmp_path / "run.trec", "--manifest", tmp_path / "manifest.json",
     )  # fmt: skip
     assert done.code == 0, done.err
@@ -405,7 +404,7 @@ def test_live_evaluation_fetch_and_benchmark_ask_the_engine_alike(
     live = evaluate_retriever(engine, [{"query": t, "relevant_ids": list(qrels[q])} for q, t in texts.items()], k=20)
     assert live.run.docs.to_text() == fetched.docs.to_text()
     done = command(
-        "benchmark", "run", "--corpus", tmp_path, "--mode", file, "-o", tmp_path / "benchmark",
+        "benchmark", "run", "--corpus", tmp_path, "--retriever", file, "-o", tmp_path / "benchmark",
     )  # fmt: skip
     assert done.code == 0, done.err
     written = [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rankgauge.config.postgres import PostgresSection
+from rankgauge.config.servers import PostgresSection
 from rankgauge.errors import InputError, RankgaugeWarning, UsageError
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument, InMemoryCorpus
-from rankgauge.io.corpus.reading import read_corpus
-from rankgauge.retrieval import loading
+from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.retrieval import named_code
 from rankgauge.retrieval.engines.postgres import PostgresEngine
 from rankgauge.retrieval.engines.postgres_index import IndexResult, index_corpus
-from rankgauge.retrieval.engines.vectors import to_unit
+from rankgauge.retrieval.engines.unit_vectors import to_unit
 from tests.postgres_server import PostgresServer
 from tests.retrieval.corpora import KITCHEN
 from tests.retrieval.engines import small_vectors
@@ -200,7 +200,7 @@ def test_another_language_or_embedder_needs_a_rebuild(database: Database) -> Non
 def test_vectors_of_an_embedder_that_cannot_be_hashed_are_not_used_again(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "_module_sha256", lambda module: None)
+    monkeypatch.setattr(named_code, "_module_sha256", lambda module: None)
     assert changes(database.load(TEXTS)) == (25, 25, 0, 0)
     with pytest.raises(UsageError, match=r"cannot be used again: embedder tests\.\S+ cannot be hashed"):
         database.load(TEXTS)

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge.config.postgres import PostgresSection
 from rankgauge.config.retriever_settings import RetrieverCalls
-from rankgauge.retrieval.base import QueryBatch
+from rankgauge.config.servers import PostgresSection
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.postgres import PostgresEngine
 from rankgauge.retrieval.engines.postgres_index import index_corpus
-from rankgauge.retrieval.fetch.fetch import fetch_run
+from rankgauge.retrieval.fetch import fetch_run
+from rankgauge.retrieval.retriever import QueryBatch
 from tests.postgres_server import PostgresServer
 from tests.retrieval.corpora import made_up, made_up_queries
 from tests.retrieval.engines.small_vectors import NAME

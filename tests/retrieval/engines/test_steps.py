@@ -13,19 +13,22 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, InputTypeError, UsageError
 from rankgauge.io.corpus.corpus import InMemoryCorpus
-from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
-from rankgauge.retrieval.decisions import Decisions
-from rankgauge.retrieval.embedders.bow import BagOfWords
+from rankgauge.retrieval.embedders.hashed import BagOfWords
 from rankgauge.retrieval.engines.callables import CallableRetriever
-from rankgauge.retrieval.engines.gate import GatedRetriever, parse_rule
 from rankgauge.retrieval.engines.hybrid import Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical
-from rankgauge.retrieval.engines.rerank import CallableReranker, RerankedRetriever, SentenceReranker, make_reranker
-from rankgauge.retrieval.engines.router import CentroidRouter, RoutedRetriever
+from rankgauge.retrieval.engines.rerank import (
+    CallableReranker,
+    DocumentTexts,
+    RerankedRetriever,
+    SentenceReranker,
+    make_reranker,
+)
+from rankgauge.retrieval.engines.routing import CentroidRouter, GatedRetriever, RoutedRetriever, parse_rule
 from rankgauge.retrieval.engines.vector import Vector
-from rankgauge.retrieval.fetch.modes import make_retriever
-from rankgauge.retrieval.fusion.fusion import fuse
-from rankgauge.retrieval.texts import DocumentTexts
+from rankgauge.retrieval.fusion import fuse
+from rankgauge.retrieval.open_retriever import make_retriever
+from rankgauge.retrieval.retriever import Decisions, QueryBatch, Retriever, retrieve_run
 from tests.retrieval.corpora import KITCHEN, QUERIES
 
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from rankgauge import evaluate
-from rankgauge.config.reading import load_retriever_section
-from rankgauge.config.servers import HttpSection
-from rankgauge.config.templates import load_template, template_names
-from rankgauge.retrieval.base import QueryBatch
-from rankgauge.retrieval.embedders.bow import BagOfWords
+from rankgauge.config.config_file import load_retriever_section
+from rankgauge.config.servers import HttpSection, load_template, template_names
+from rankgauge.retrieval.embedders.hashed import BagOfWords
 from rankgauge.retrieval.engines.callables import CallableRetriever
-from rankgauge.retrieval.engines.http import HttpEngine, HttpFailure
+from rankgauge.retrieval.engines.http import HttpEngine
+from rankgauge.retrieval.engines.http_client import HttpFailure
+from rankgauge.retrieval.retriever import QueryBatch
 from tests.needs import ROOT, require
 from tests.retrieval.engines.api_shapes import BODIES, Ranked, SearchServer, search_answer
 from tests.retrieval.engines.loopback import Reply, Request, serving

@@ -11,13 +11,12 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, UsageError
 from rankgauge.io.corpus.corpus import InMemoryCorpus
-from rankgauge.retrieval.base import QueryBatch
-from rankgauge.retrieval.embedders.bow import BagOfWords
-from rankgauge.retrieval.embedders.callables import CallableEmbedder
-from rankgauge.retrieval.engines.exact import Exact
-from rankgauge.retrieval.engines.vector import Vector
-from rankgauge.retrieval.engines.vectors import UnitVectors, cosines, float32_error, to_unit
-from rankgauge.retrieval.scores import ranked_run
+from rankgauge.retrieval.embedders.embedder import CallableEmbedder
+from rankgauge.retrieval.embedders.hashed import BagOfWords
+from rankgauge.retrieval.engines.unit_vectors import UnitVectors, cosines, float32_error, to_unit
+from rankgauge.retrieval.engines.vector import Exact, Vector
+from rankgauge.retrieval.ranked_scores import ranked_run
+from rankgauge.retrieval.retriever import QueryBatch
 from tests.retrieval.corpora import KITCHEN, QUERIES, made_up, made_up_queries
 
 
@@ -162,7 +161,7 @@ def test_query_and_document_vectors_must_have_the_same_width() -> None:
 
 def test_faiss_proposes_and_the_scores_are_the_exact_ones() -> None:
     pytest.importorskip("faiss")
-    from rankgauge.retrieval.engines.faiss import Faiss
+    from rankgauge.retrieval.engines.vector import Faiss
 
     corpus = made_up(80)
     queries = made_up_queries(corpus, 10)

@@ -9,30 +9,24 @@ The canonical text is ``scene_text`` if a scene has it, otherwise title and text
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rankgauge.adapters.story.headings import split_scenes
-from rankgauge.adapters.story.records import (
-    SourceRecord,
-    canonical_text,
-    check_id,
-    read_records,
-    records_of,
-    unique_keys,
-)
-from rankgauge.errors import InputError, InputTypeError, location, shown
+from rankgauge.errors import InputError, InputTypeError, location, shown, warn_user
 from rankgauge.io.byte_streams import read_bytes
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.json_records import describe_json
-from rankgauge.io.formats.jsontext import JsonPairs
-from rankgauge.io.formats.names import normalize_name
-from rankgauge.io.text import check_text
+from rankgauge.io.corpus.markdown import parse_heading
+from rankgauge.io.faults import Faults
+from rankgauge.io.formats import json_text
+from rankgauge.io.formats.detection import Head
+from rankgauge.io.formats.json_text import JsonPairs, describe_json, id_from_json, parse_json
+from rankgauge.io.formats.named_columns import normalize_name
+from rankgauge.io.text_checks import check_text
 
 SCENE_ID_KEYS = ("scene_id", "id", "_id")
 CANONICAL_TEXT_KEYS = ("scene_text", "canonical_text")
@@ -185,3 +179,185 @@ def _story(source: str, scenes: list[SceneAtLine]) -> Story:
             )
         line_of[scene.id] = line
     return Story(tuple(scene for scene, _ in scenes), source)
+
+
+# Markdown and plain text, split at scene headings.
+#
+# A heading is a Markdown heading (``## The storm``), or a line that only names a scene (``Scene 3``, ``SCENE IV: The
+# storm``). If any heading has ``Scene`` and a number, those headings are the scenes; otherwise the Markdown headings of
+# the deepest level are. A deeper heading is part of its scene; any other heading of the same or a higher level ends it.
+#
+#     ## The storm {#s3}      has the id s3, and the title The storm
+#     ## Scene 3: The storm   has the id scene-3, and the title The storm
+#     ## The storm            has the id the-storm, and the title The storm
+
+ANCHOR = re.compile(r"\{#([^\s{}]+)\}")
+NUMBERED_SCENE = re.compile(r"scene[ \t]+(\d+[a-z]?|[ivxl]+)(?:[ \t]*[:.–—-][ \t]*(.*))?$", re.IGNORECASE)
+# A run of marks at the beginning or the end of a word, looked at once: one inside of a word is part of it.
+EMPHASIS = re.compile(r"(?<![*_`])(?:(?<!\w)[*_`]++|[*_`]++(?!\w))")
+TITLE_WORD = re.compile(r"\w+")
+PLAIN_TEXT_LEVEL = 7  # the level of a heading without a Markdown mark: deeper than all Markdown levels
+
+
+@dataclass(frozen=True)
+class SceneHeading:
+    """A line that may begin a scene."""
+
+    line: int
+    level: int
+    id: str
+    title: str
+    is_numbered: bool
+
+
+@dataclass(frozen=True)
+class SceneSection:
+    """A scene as it appears in the text."""
+
+    line: int
+    id: str
+    title: str
+    text: str
+
+
+def split_scenes(source: str, text: str) -> list[SceneSection]:
+    """The scenes of a text, in its order. Text outside of them is left out, with a warning."""
+    lines = [line.rstrip() for line in text.split("\n")]
+    headings = {heading.line: heading for heading in _headings(lines)}
+    if not headings:
+        raise InputError.at(
+            source, None, "expected scene headings, found none", hint="write '## The storm' or 'Scene 3: The storm'"
+        )
+    bodies: dict[SceneHeading, list[str]] = {scene: [] for scene in _scene_headings(list(headings.values()))}
+    current: SceneHeading | None = None
+    outside: list[int] = []
+    for number, line in enumerate(lines, 1):
+        heading = headings.get(number)
+        if heading in bodies:
+            current = heading
+        elif heading is not None and (current is None or heading.level <= current.level):
+            current = None
+        elif current is not None:
+            bodies[current].append(line)
+        elif TITLE_WORD.search(line):
+            outside.append(number)
+    if outside:
+        _warn_of_lost_lines(source, outside)
+    return [
+        SceneSection(scene.line, scene.id, _without_emphasis(scene.title), _without_emphasis("\n".join(body)))
+        for scene, body in bodies.items()
+    ]
+
+
+def _scene_headings(headings: list[SceneHeading]) -> list[SceneHeading]:
+    deepest = max(heading.level for heading in headings)
+    numbered = [heading for heading in headings if heading.is_numbered]
+    return numbered or [heading for heading in headings if heading.level == deepest]
+
+
+def _headings(lines: list[str]) -> Iterator[SceneHeading]:
+    for number, line in enumerate(lines, 1):
+        markdown = parse_heading(line)
+        text, anchor = split_anchor(markdown.text if markdown else line.strip())
+        scene = NUMBERED_SCENE.match(text)
+        if markdown or scene:
+            title = (scene.group(2) or "") if scene else text
+            name = f"scene-{scene.group(1).lower()}" if scene else "-".join(TITLE_WORD.findall(text.lower()))
+            level = markdown.level if markdown else PLAIN_TEXT_LEVEL
+            yield SceneHeading(number, level, anchor or name, title, scene is not None)
+
+
+def split_anchor(text: str) -> tuple[str, str | None]:
+    """A heading without the ``{#id}`` at its end, and the id; None if it has none."""
+    start = text.rfind("{")
+    anchor = ANCHOR.fullmatch(text, start) if start >= 0 else None
+    return (text[:start].rstrip(" \t"), anchor.group(1)) if anchor else (text, None)
+
+
+def _without_emphasis(text: str) -> str:
+    """The text without emphasis marks, which would otherwise be part of words."""
+    return EMPHASIS.sub("", text)
+
+
+def _warn_of_lost_lines(source: str, lines: list[int]) -> None:
+    subject = f"{len(lines)} lines are" if len(lines) > 1 else "1 line is"
+    warn_user(f"{location(source, lines[0])}{subject} outside of any scene and cannot be found")
+
+
+# What a story and its queries have in common: JSON in three shapes, keys with several spellings, canonical text.
+
+
+@dataclass(frozen=True)
+class SourceRecord:
+    """An object, and the place that it comes from."""
+
+    source: str
+    line: int | None
+    record: Mapping[str, Any]
+
+    def keys(self, names: Sequence[str]) -> list[str]:
+        """The keys with a value that are one of the names, in the order of the names."""
+        order = [normalize_name(name) for name in names]
+        keys = [key for key, value in self.record.items() if value is not None and normalize_name(key) in order]
+        return sorted(keys, key=lambda key: order.index(normalize_name(key)))
+
+    def first(self, names: Sequence[str]) -> Any:
+        """The value under the first of the names; None if there is none."""
+        keys = self.keys(names)
+        return self.record[keys[0]] if keys else None
+
+    def only(self, names: Sequence[str], label: str) -> Any:
+        """The value under the only one of the names; a second key is an error."""
+        keys = self.keys(names)
+        if len(keys) > 1:
+            raise self.error(f"expected one key for {label}, found {len(keys)}: {', '.join(map(shown, keys))}")
+        return self.record[keys[0]] if keys else None
+
+    def error(self, message: str, *, hint: str | None = None) -> InputError:
+        """An error at the place of the object."""
+        return InputError.at(self.source, self.line, message, hint=hint)
+
+
+def read_records(faults: Faults, data: bytes, inner_key: str) -> tuple[list[SourceRecord], SourceRecord | None]:
+    """The objects of JSON Lines or of an array; or else the one document that has them under ``inner_key``."""
+    head = Head(data)
+    if head.is_array:
+        return records_of(parse_json(faults.source, None, head.data[head.begin :]), faults.source), None
+    if head.record is not None and normalize_name(inner_key) not in map(normalize_name, head.record):
+        lines = json_text.read_records(faults, data)
+        faults.raise_errors()
+        return [
+            SourceRecord(faults.source, line, record)
+            for line, record in zip(lines.line.tolist(), lines.records, strict=True)
+        ], None
+    document = unique_keys(parse_json(faults.source, None, head.data[head.begin :]), faults.source)
+    return [], SourceRecord(faults.source, None, document)
+
+
+def records_of(values: Iterable[Any], source: str) -> list[SourceRecord]:
+    """One record per object of a list."""
+    records = []
+    for number, value in enumerate(values, 1):
+        if not isinstance(value, (Mapping, JsonPairs)):
+            raise InputTypeError(f"{source}: expected an object as entry {number}, found {describe_json(value)}")
+        records.append(SourceRecord(source, None, unique_keys(value, source)))
+    return records
+
+
+def unique_keys(value: Mapping[str, Any] | JsonPairs, source: str) -> Mapping[str, Any]:
+    """An object as a mapping; a key that appears twice is an error."""
+    return value.to_dict(source, None) if isinstance(value, JsonPairs) else value
+
+
+def check_id(value: object, label: str, record: SourceRecord) -> str:
+    """Return an id: a string, or a whole number as its digits."""
+    try:
+        return id_from_json(value, label).decode("utf-8", "surrogateescape")
+    except InputError:
+        raise record.error(f"expected a string or a whole number as {label}, found {describe_json(value)}") from None
+
+
+def canonical_text(text: str) -> str:
+    """A text as it is compared: composed characters (NFC), any white space as one space, no lone surrogates."""
+    valid = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return " ".join(unicodedata.normalize("NFC", valid).split())

@@ -10,26 +10,29 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_NO_QUERIES, TrecEvalError
-from rankgauge.adapters.trec_eval.files import read_run
-from rankgauge.adapters.trec_eval.group_files import read_group_judgments
-from rankgauge.adapters.trec_eval.judgment_formats import ANY_FORMAT_NAMES, JUDGMENT_FORMATS, accepts
-from rankgauge.adapters.trec_eval.lines import Column, Totals, number_line, summary_lines
-from rankgauge.adapters.trec_eval.options import Options
-from rankgauge.adapters.trec_eval.requests import Request
-from rankgauge.adapters.trec_eval.values import family_values
-from rankgauge.adapters.trec_eval.zscores import ZScores
+from rankgauge.adapters.trec_eval.command_line import (
+    ANY_FORMAT_NAMES,
+    TREC_COMPUTE_ERROR,
+    TREC_NO_QUERIES,
+    Options,
+    Request,
+    TrecEvalError,
+    check_measures,
+)
+from rankgauge.adapters.trec_eval.lenient_files import ZScores, read_group_judgments, read_run
+from rankgauge.adapters.trec_eval.printed_lines import Column, Totals, number_line, summary_lines
+from rankgauge.adapters.trec_eval.query_values import family_values
 from rankgauge.core import ranking
-from rankgauge.core.group_layers import Layer
+from rankgauge.core.arrays import Floats
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import join
 from rankgauge.core.ids import Ids, repeated
-from rankgauge.core.preference_join import ascending_rank
+from rankgauge.core.judgment_layers import Layer
+from rankgauge.core.preferences import ascending_rank
 from rankgauge.core.run import Run
-from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.measures import trec_names as trec
-from rankgauge.measures.families.groups import mean_over_groups
+from rankgauge.measures.families.judge_groups import mean_over_groups
 
 GROUP_SUFFIX = "_avgjg"
 
@@ -147,18 +150,6 @@ def group_report(options: Options) -> Iterator[bytes]:
             Column(request, request.labels[0], np.zeros(0)) for request in options.requests if request not in requests
         ]
         yield from summary_lines(options, [*others, *filled], Totals(run_id, count, None))
-
-
-def check_measures(options: Options) -> None:
-    """Raise if a measure cannot be computed from judgments in the format of the options."""
-    for request in options.requests:
-        if not accepts(request.family, options.judgments):
-            formats = [name for name in JUDGMENT_FORMATS if accepts(request.family, name)]
-            raise TrecEvalError(
-                TREC_COMPUTE_ERROR,
-                f"{request.name} cannot be computed from -R {options.judgments}",
-                hint=f"it needs -R {' or '.join(formats)}",
-            )
 
 
 def common_queries(queries: Ids, run: Run) -> NDArray[np.int64]:

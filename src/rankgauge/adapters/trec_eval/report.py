@@ -3,38 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.adapters.trec_eval.errors import TREC_COMPUTE_ERROR, TREC_NO_QUERIES, TrecEvalError
-from rankgauge.adapters.trec_eval.files import read_qrels
-from rankgauge.adapters.trec_eval.gains import check_gains, counted_queries, grade_gains
-from rankgauge.adapters.trec_eval.group_report import check_measures, group_report
-from rankgauge.adapters.trec_eval.lines import Column, Totals, query_lines, summary_lines
-from rankgauge.adapters.trec_eval.options import Options
-from rankgauge.adapters.trec_eval.results import Results, join_results
-from rankgauge.adapters.trec_eval.values import UTILITY_WEIGHTS, family_values
-from rankgauge.adapters.trec_eval.zscores import ZScores
+from rankgauge.adapters.trec_eval.command_line import (
+    ANY_FORMAT_NAMES,
+    TREC_COMPUTE_ERROR,
+    TREC_FILE_ERROR,
+    TREC_NO_QUERIES,
+    Options,
+    TrecEvalError,
+    check_measures,
+)
+from rankgauge.adapters.trec_eval.lenient_files import ZScores, check_run_path, read_qrels, read_run
+from rankgauge.adapters.trec_eval.printed_lines import Column, Totals, query_lines, summary_lines
+from rankgauge.adapters.trec_eval.query_values import (
+    UTILITY_WEIGHTS,
+    check_gains,
+    counted_queries,
+    family_values,
+    grade_gains,
+)
 from rankgauge.core import ranking
+from rankgauge.core.arrays import count_by
 from rankgauge.core.hits import Hits
+from rankgauge.core.hits_builder import join
 from rankgauge.core.ids import Ids, Ints, repeated
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.run import Status
-from rankgauge.core.tables import count_by
-from rankgauge.errors import shown
+from rankgauge.core.ranking import Compat
+from rankgauge.core.run import Run, Status
+from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import open_source, rereadable
+from rankgauge.io.pipeline.run_pipeline import RunReader, RunRows
+from rankgauge.io.rank_checks import RANK_ORDER
+from rankgauge.io.reading_options import DEFAULT_READING
+from rankgauge.io.row_checks import INVISIBLE_CHARACTER, SPLIT_QUERY
+from rankgauge.io.sources import FileSource
 
 SAMPLE_SIZE = 3
-UNRANKED = ("runid", "num_q")  # families that do not look at documents, and so not at repeated ones either
 CLEARED_LABELS = (b"num_ret", b"utility", b"rbp_resid")  # of a made-up ranking; and the labels that begin with unj
 
 
 def report(options: Options) -> Iterator[bytes]:
-    """The lines that trec_eval prints. A query that cannot be evaluated stops it, after the lines of those before."""
-    if options.judgments != "qrels":
-        yield from group_report(options)
-        return
+    """The lines that trec_eval prints for plain qrels; a query that cannot be evaluated stops it after those before."""
     qrels = read_qrels(options.files[0], options.compat)
     judged_twice = qrels.query[repeated(qrels.docs, qrels.query)[1]]
     results = join_results(options.files[1], qrels, options.compat, is_unique=not len(judged_twice))
@@ -109,7 +122,7 @@ def first_failure(
     """The first query that cannot be evaluated, and why; None if there is none."""
     failures: list[tuple[int, str, str | None]] = []
     is_evaluated = ~is_missing if options.compat == "trec_eval-9" else np.ones_like(is_missing)
-    looks_at_rankings = any(request.name not in UNRANKED for request in options.requests)
+    looks_at_rankings = any(request.name not in ANY_FORMAT_NAMES for request in options.requests)
     repeating = repeating[is_evaluated[repeating]]
     if looks_at_rankings and len(repeating):
         failures.append((int(repeating.min()), "has a document twice, in the judgments or in the results", None))
@@ -150,3 +163,51 @@ def note_negative_queries(options: Options, hits: Hits) -> None:
         elif any(grade_gains(request) or request.name == "ideal_dcg" for request in options.requests):
             consequence += f", with the ideal gains of query {shown(hits.queries[counted[query]])}, as in trec_eval"
         options.notes.append(f"all judgments of query {shown(hits.queries[query])} are negative: {consequence}")
+
+
+# The join of a run with judgments. A run without oddities is read as for ``evaluate``, not into memory: trec_eval and
+# ``evaluate`` read every line of it the same way. Whatever is reported, except for warnings about rows that are read
+# all the same, leads to the reader that knows how trec_eval reads odd lines.
+
+HARMLESS = {RANK_ORDER, INVISIBLE_CHARACTER, SPLIT_QUERY}  # the row is read as any other
+
+
+@dataclass(frozen=True)
+class Results:
+    """A run joined with judgments, with the run id of its last line."""
+
+    hits: Hits
+    run_id: bytes
+    queries: Ids  # all of them, judged or not, by their bytes
+    run: Run | None = None  # all rows, if they had to be read; otherwise no document appears twice
+
+
+def join_results(path: str, qrels: Qrels, compat: Compat, *, is_unique: bool) -> Results:
+    """Join a run with judgments, in which ``is_unique`` tells that no document appears twice in a query."""
+    check_run_path(path, compat)
+    try:
+        with rereadable(path) as file:
+            scanned = _scan(str(file), qrels, compat) if is_unique else None
+            if scanned is not None:
+                assert scanned.hits is not None
+                return Results(scanned.hits, scanned.tag, scanned.queries.take(scanned.queries.order()))
+            run, run_id = read_run(str(file), compat, source=path)
+    except InputError as error:
+        raise TrecEvalError(TREC_FILE_ERROR, error.message) from None
+    return Results(join(qrels, run, compat=compat), run_id, run.queries, run)
+
+
+def _scan(path: str, qrels: Qrels, compat: Compat) -> RunRows | None:
+    """The run as ``evaluate`` reads it; None if trec_eval may read a line of it in another way."""
+    try:
+        with open_source(path) as stream:
+            reader = RunReader(FileSource(path, stream, "run", "trec"), DEFAULT_READING, qrels=qrels, compat=compat)
+            (run,) = reader.builders()
+    except InputError:
+        return None
+    if run.is_empty or {code for code, _ in reader.faults.counts} - HARMLESS:
+        return None
+    scanned = run.result()
+    first_bytes = scanned.queries.buffer[scanned.queries.start]
+    has_comments = compat == "trec_eval-10" and bool(np.any(first_bytes == ord("#")))
+    return None if has_comments else scanned

@@ -1,1 +1,1 @@
-"""One file per command; each is imported only when it runs."""
+"""One file per noun with its commands; each is imported only when one of them runs."""

@@ -6,24 +6,18 @@ from dataclasses import replace
 
 import click
 
-from rankgauge.cli.documented import documented
-from rankgauge.cli.options.declared import CONFIG_OPTIONS
-from rankgauge.cli.options.reading import check_one_stdin, reading_options
-from rankgauge.cli.options.settings import CONVENTION_OPTIONS, measure_option, settings_options
-from rankgauge.cli.options.terminal import collected_notes, print_warnings, write_document
-from rankgauge.cli.options.view import (
-    PAGE_FORMATS,
-    ROW_FORMATS,
-    View,
-    format_option,
-    view_options,
-)
+from rankgauge.cli.command_tree import documented
+from rankgauge.cli.options.declared_options import CONFIG_OPTIONS
+from rankgauge.cli.options.evaluation_settings import CONVENTION_OPTIONS, measure_option, settings_options
+from rankgauge.cli.options.inputs import NO_CODE, check_one_stdin, named_files, reading_options
+from rankgauge.cli.options.outputs import PAGE_FORMATS, ROW_FORMATS, View, format_option, view_options
+from rankgauge.cli.printing import collected_notes, print_warnings, write_document
 from rankgauge.comparison.order_agreement import qrels_agreement
 from rankgauge.config.settings import Settings
-from rankgauge.evaluation.notes import merge_notes
-from rankgauge.io.options import Reading
-from rankgauge.measures.sets import DEFAULT_MEASURES
-from rankgauge.render.documents.agreement import agreement_document
+from rankgauge.evaluation.caveats import merge_notes
+from rankgauge.io.reading_options import Reading
+from rankgauge.measures.registry import DEFAULT_MEASURES
+from rankgauge.render.documents.ranking_agreement import agreement_document
 
 
 @documented(
@@ -38,7 +32,7 @@ from rankgauge.render.documents.agreement import agreement_document
 )
 @click.argument("first", type=click.Path(allow_dash=True), metavar="QRELS1")
 @click.argument("second", type=click.Path(allow_dash=True), metavar="QRELS2")
-@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN RUN [RUN …]")
+@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RESULTS …")
 @settings_options(
     measure_option(f"Order by a measure, in any notation; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
     *CONVENTION_OPTIONS,
@@ -47,13 +41,17 @@ from rankgauge.render.documents.agreement import agreement_document
 )
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
 @reading_options
-def command(first: str, second: str, runs: tuple[str, ...], settings: Settings, reading: Reading, view: View) -> None:
+@NO_CODE
+def agreement_command(
+    first: str, second: str, runs: tuple[str, ...], settings: Settings, reading: Reading, view: View
+) -> None:
     """Show whether two sets of judgments rank runs in the same order.
 
     For each measure: Kendall's tau, tau-ap with QRELS1 as the truth, and the pairs of runs that swap. Each set of
-    judgments averages over its own queries.
+    judgments averages over its own queries. RESULTS are those of `rankgauge evaluate`; a live retriever is asked the
+    queries of QRELS1, if these are test cases.
     """
-    check_one_stdin(first, second, *runs)
+    check_one_stdin(*named_files(first, second, *runs))
     with collected_notes() as notes:
         agreement = qrels_agreement(
             first,

@@ -1,14 +1,402 @@
-"""``rankgauge benchmark``."""
+"""``rankgauge benchmark run``, and ``rankgauge demo``, which runs one on the bundled collection."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
 import click
 
-from rankgauge.cli.group import LazyGroup
+from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
+from rankgauge.benchmark.plan import (
+    BENCHMARK_MEASURES,
+    SHIPPED,
+    BenchmarkPlan,
+    PlannedSystem,
+    default_measures,
+    default_systems,
+    plan_of,
+    plan_of_folder,
+    shipped_plan,
+)
+from rankgauge.benchmark.run import BenchmarkListener, run_benchmark
+from rankgauge.cli.command_tree import documented
+from rankgauge.cli.options.declared_options import (
+    RETRIEVER_SET,
+    configuration,
+    configuration_folder,
+    declared_options,
+    flag_of,
+    is_given,
+    option,
+    option_group,
+    retriever_values,
+)
+from rankgauge.cli.options.evaluation_settings import (
+    BY,
+    CONVENTION_OPTIONS,
+    KPI,
+    measure_option,
+    merge_options,
+    statistics_options,
+)
+from rankgauge.cli.options.inputs import ANSWER_OPTIONS, CALL_OPTIONS, NO_CODE
+from rankgauge.cli.options.outputs import HTML, SAVE_NAMES, PageRequest, SaveRequest, saving_options, write_page
+from rankgauge.cli.options.reproducing_command import reproducible_command
+from rankgauge.cli.printing import collected_notes, print_message, print_warnings, write, write_document
+from rankgauge.config.configured_settings import config_values
+from rankgauge.config.retriever_settings import BenchmarkSettings, JournalSettings, RetrieverSettings
+from rankgauge.config.settings import Settings
+from rankgauge.core.progress import clear_line
+from rankgauge.core.settings import Section
+from rankgauge.errors import InputError, Note, UsageError, printable, write_errors
+from rankgauge.io.atomic_files import write_atomically, write_together
+from rankgauge.io.byte_streams import load_file
+from rankgauge.io.owned_files import sweep
+from rankgauge.render.document import ResultDocument, sentence
+from rankgauge.render.documents.benchmark import collection_sentence, findings_document, summary_document
+from rankgauge.report.report import Report, build_report
+from rankgauge.retrieval.open_retriever import RETRIEVER_MODES, is_own_retriever, needless_option
+from rankgauge.validation.findings import Validation
 
-BENCHMARK_COMMANDS = {"run": "Run retrievers on the same queries and show which is best."}
+BENCHMARK_FOLDER = "rankgauge-benchmark"
+EXIT_BROKEN, EXIT_INVALID = 2, 1  # if a system failed, and if validation found an error
+OWN_NAMES = ("out", "index", "resume", "path")  # of where it writes, which is no part of what it computes
+CONFIGURED_FIELDS = ("corpus", "queries_file", "qrels", "embedder", "rerank")
 
 
-@click.group("benchmark", cls=LazyGroup, tasks={"Commands": BENCHMARK_COMMANDS}, prefix="benchmark_")
-def command() -> None:
-    """Show which retriever is best, by how much, with what confidence, at what cost."""
+@dataclass(frozen=True)
+class BenchmarkInput:
+    """What to benchmark, from the command line."""
+
+    corpus: str | None
+    queries_file: str | None
+    qrels: str | None
+    retrievers: tuple[str, ...]
+    embedder: str
+    rerank: str | None
+    k: int
+    latency: int
+    max_failures: int | None
+
+
+@dataclass(frozen=True)
+class BenchmarkOutput:
+    """Where a benchmark writes, and whether it resumes."""
+
+    out: str
+    index: str | None
+    resume: bool | None
+    path: str | None  # of a copy of the HTML report
+
+
+@documented(
+    "run",
+    """
+    # Run what rankgauge.yaml describes
+    rankgauge benchmark run rankgauge.yaml
+    # Benchmark BM25 on a folder with corpus, queries and judgments
+    rankgauge benchmark run --corpus my-collection --retriever lexical
+    # Benchmark a function of your own beside it
+    rankgauge benchmark run --corpus my-collection --retriever lexical \\
+      --retriever ./search.py:search
+    """,
+)
+@click.argument("config_file", metavar="[CONFIG]", type=click.Path(), required=False)
+@option_group(
+    "source",
+    BenchmarkInput,
+    option(
+        "--corpus",
+        section=Section.INPUT,
+        type=click.Path(),
+        metavar="PATH",
+        help="Read the corpus, or a BEIR folder with all three.",
+    ),
+    option(
+        "--queries",
+        "queries_file",
+        section=Section.INPUT,
+        type=click.Path(),
+        metavar="PATH",
+        help="Read the queries.  [default: those in the corpus's folder]",
+    ),
+    option(
+        "--qrels",
+        section=Section.INPUT,
+        type=click.Path(),
+        metavar="PATH",
+        help="Read the judgments.  [default: those in the corpus's folder]",
+    ),
+    option(
+        "--retriever",
+        "retrievers",
+        section=Section.RETRIEVER,
+        multiple=True,
+        metavar="NAME",
+        help=f"Run {', '.join(RETRIEVER_MODES)}, one of CONFIG, module:object, ./FILE.py:name, or FILE.yaml; "
+        "repeatable.  [default: those of CONFIG, or the first three]",
+    ),
+    *declared_options(RetrieverSettings, "embedder"),
+    *declared_options(RetrieverSettings, "rerank", help="Add a system: the results of hybrid, reranked by NAME."),
+    *declared_options(BenchmarkSettings),
+)
+@RETRIEVER_SET
+@option_group("asking", dict, *ANSWER_OPTIONS, *CALL_OPTIONS)
+@option_group(
+    "options",
+    dict,
+    measure_option(f"Compute a measure or a set of them; repeatable.  [default: {', '.join(BENCHMARK_MEASURES)}]"),
+    *declared_options(Settings, "baseline", help="Compare with this system.  [default: the first]"),
+    *statistics_options(),
+    BY,
+    *CONVENTION_OPTIONS,
+    KPI,
+)
+@option_group(
+    "output",
+    BenchmarkOutput,
+    *declared_options(RetrieverSettings, "index"),
+    *declared_options(JournalSettings, "resume"),
+    option(
+        "-o",
+        "--out",
+        section=Section.OUTPUT,
+        type=click.Path(),
+        default=BENCHMARK_FOLDER,
+        show_default=True,
+        metavar="DIR",
+        help="Write everything to DIR.",
+    ),
+    HTML,
+)
+@saving_options
+@NO_CODE
+def benchmark_run_command(
+    config_file: str | None,
+    sets: tuple[str, ...],
+    source: BenchmarkInput,
+    asking: dict[str, Any],
+    options: dict[str, Any],
+    output: BenchmarkOutput,
+    saving: SaveRequest,
+) -> int | None:
+    """Run retrievers on the same queries and show which is best.
+
+    CONFIG is a rankgauge.yaml (`rankgauge init` writes one); command-line options override the file. Without a
+    configuration and without --corpus, the bundled collection is used. Everything is written to one folder, which
+    `rankgauge report verify` checks.
+    """
+    if config_file is not None:
+        check_config_file(config_file, asking)
+    config = configuration()
+    if config_file is None or config is None:
+        plan = plan_of_source(source, asking)
+    else:
+        plan = plan_of(config, config_file, source.retrievers)
+    configured = {} if config is None else config_values(config, configuration_folder())
+    settings = Settings.of({"bands": plan.settings.bands, **merge_options(options, configured)})
+    plan = replace(
+        plan,
+        settings=replace(settings, measures=settings.measures or _default_measures(plan)),
+        command=reproducible_command(click.get_current_context(), omit=("out", "index", "resume", "path", *SAVE_NAMES)),
+        k=source.k if is_given("k") else plan.k,
+        latency=source.latency if is_given("latency") else plan.latency,
+        max_failures=source.max_failures if is_given("max_failures") else plan.max_failures,
+    )
+    PageRequest(output.path).check(plan.queries, plan.labels)
+    saving.check()
+    code = run_and_show(plan, output.out, index=output.index, resume=output.resume, saving=saving)
+    if output.path is not None:
+        with write_atomically(output.path) as file:
+            file.write(load_file(Path(output.out) / PAGE).stored)
+    return code
+
+
+def run_and_show(
+    plan: BenchmarkPlan,
+    out: str,
+    *,
+    index: str | None = None,
+    resume: bool | None = None,
+    more: Mapping[str, Sequence[str]] | None = None,
+    saving: SaveRequest | None = None,
+) -> int | None:
+    """Run a plan, and print the results and where they are."""
+    with collected_notes() as notes:
+        report = run_benchmark(plan, out, index=index, resume=resume, listener=BenchmarkMessages())
+    about = sentence(collection_sentence(report))
+    write_document(ResultDocument(report.title, lambda: [about]))
+    write("\n")
+    write_document(summary_document(report, {**_ending(report, out), **(more or {})}))
+    print_warnings([note for note in notes if note not in report.input_notes])
+    if saving is not None:
+        saving.write(report.evaluation, costs=report.costs)
+    if report.failed:
+        return EXIT_BROKEN
+    return None if all(validation.ok for validation in report.validations) else EXIT_INVALID
+
+
+def check_config_file(path: str, asking: Iterable[str]) -> None:
+    """Raise if what a configuration names is an option too."""
+    if Path(path).is_dir():
+        raise UsageError(f"{path} is a folder, not a configuration", hint=f"--corpus {path}")
+    conflict = next((name for name in (*CONFIGURED_FIELDS, *asking) if is_given(name)), None)
+    if conflict is not None:
+        flag = flag_of(conflict)
+        raise UsageError(
+            f"{flag} cannot be combined with a configuration, which names it",
+            hint=f"leave out {flag}, or the configuration",
+        )
+    if retriever_values():
+        raise UsageError(
+            "--set retriever.… is for a benchmark without a configuration", hint="use --set retrievers.NAME.…"
+        )
+
+
+def plan_of_source(source: BenchmarkInput, asking: Mapping[str, Any]) -> BenchmarkPlan:
+    """The plan of a collection, or of the bundled one; ``asking`` are the options of a callable."""
+    flags = {"embedder": source.embedder, "rerank": source.rerank}
+    options = {**retriever_values(), **{name: value for name, value in flags.items() if is_given(name)}}
+    given = {name: value for name, value in asking.items() if is_given(name)}
+    systems = default_systems({**options, **given}, source.retrievers or RETRIEVER_MODES)
+    if given and not any(map(is_own_retriever, source.retrievers)):
+        raise needless_option(flag_of(next(iter(given))))
+    if source.corpus is None:
+        if source.queries_file or source.qrels:
+            return _plan_without_corpus(source, systems)
+        return shipped_plan(**({"systems": systems} if options or source.retrievers else {}))
+    if source.queries_file is not None and source.qrels is not None:
+        return BenchmarkPlan(
+            Path(source.corpus).resolve().stem, source.corpus, source.queries_file, source.qrels, systems
+        )
+    plan = plan_of_folder(source.corpus, systems=systems)
+    return replace(plan, queries=source.queries_file or plan.queries, qrels=source.qrels or plan.qrels)
+
+
+def _plan_without_corpus(source: BenchmarkInput, systems: Mapping[str, PlannedSystem]) -> BenchmarkPlan:
+    """The plan of retrievers that search documents of their own."""
+    engine = next((name for name, system in systems.items() if not system.is_own), None)
+    if engine is not None:
+        raise UsageError(f"{engine} retrieval needs a corpus", hint="name it: --corpus")
+    if source.queries_file is None or source.qrels is None:
+        missing = "--queries" if source.queries_file is None else "--qrels"
+        raise UsageError(f"a benchmark without a corpus needs {missing}", hint=f"name them: {missing} PATH")
+    title = Path(source.queries_file).resolve().stem
+    return BenchmarkPlan(title, None, source.queries_file, source.qrels, systems)
+
+
+def _default_measures(plan: BenchmarkPlan) -> tuple[str, ...]:
+    return default_measures(plan.gold, plan.chunkings, has_corpus=plan.corpus is not None)
+
+
+class BenchmarkMessages(BenchmarkListener):
+    """Prints on standard error what happens."""
+
+    def validated(self, validation: Validation) -> None:
+        """Show why invalid judgments are refused."""
+        if not validation.ok:
+            write_document(findings_document(validation))
+
+    def noted(self, note: Note) -> None:
+        """Show a caveat about the collection."""
+        print_warnings([note])
+
+    def finished(self, system: str, error: str | None) -> None:
+        """Show why a system failed."""
+        if error is not None:
+            self.warned(system, Note("system-failed", error))
+
+    def warned(self, system: str, note: Note) -> None:
+        """Show a warning below the line of progress."""
+        clear_line()
+        print_warnings([note], about=system)
+
+
+def _ending(report: Report, out: str) -> dict[str, Sequence[str]]:
+    """The files, and what to do next."""
+    folder = printable(out, None)
+    files = [f"{folder}/{PAGE}   ← open this", f"{COMPARISON}, {REPORT}, {MANIFEST}"]
+    from rankgauge.cli.starter_files import CONFIG_FILE
+
+    first = "rankgauge gate --help" if Path(CONFIG_FILE).exists() else "rankgauge init"
+    steps = [first, "rankgauge compare --help", f"rankgauge report verify {folder}"]
+    return {"Wrote": files, "Next": [" · ".join(steps)]}
+
+
+BUNDLED_FILES = ("corpus.jsonl", "queries.jsonl", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", "README.md")
+BUNDLED_RUNS = ("lexical", "vector")
+RETRIEVAL_LIBRARIES = ("bm25s", "Stemmer", "wordllama")  # of the extra ``retrieval``
+DEMO_FOLDER = "rankgauge-demo"
+
+
+@documented(
+    "demo",
+    """
+    # Run the demo, and open rankgauge-demo/report.html
+    rankgauge demo
+    # Copy the bundled collection, to try commands on it
+    rankgauge demo --copy workshop
+    """,
+)
+@click.option(
+    "-o", "--out", type=click.Path(), default=DEMO_FOLDER, show_default=True, metavar="DIR", help="Write to DIR."
+)
+@click.option(
+    "--copy", "folder", type=click.Path(), metavar="DIR", help="Only copy the files of the bundled collection to DIR."
+)
+def demo_command(out: str, folder: str | None) -> int | None:
+    """Run a benchmark on the bundled collection.
+
+    Lexical search (BM25), vector search, and a hybrid of both, over a bicycle workshop's knowledge base: which is best,
+    with what confidence, and which queries changed. No system was tuned on it.
+    """
+    if folder is not None:
+        copy_collection(Path(folder))
+        return None
+    if all(find_spec(name) is not None for name in RETRIEVAL_LIBRARIES):
+        return run_and_show(shipped_plan(), out)
+    compare_bundled_runs(out)
+    return None
+
+
+def copy_collection(folder: Path) -> None:
+    """Copy the files of the collection into a new or empty folder."""
+    contents = {folder / name: (SHIPPED / name).read_bytes() for name in BUNDLED_FILES}
+    for part in (folder, folder / "runs"):
+        sweep(part)  # what a copy left that was killed
+    for path in sorted(folder.rglob("*")):
+        if not path.is_dir() and (path not in contents or path.is_symlink() or path.read_bytes() != contents[path]):
+            raise InputError(f"{folder} exists and is not empty", hint="name a new folder")
+    write_together(contents)
+    print_message(f"wrote {len(BUNDLED_FILES)} files to {folder}")
+    print_message(f"next: cd {shlex.quote(str(folder))} && rankgauge compare qrels.trec runs/*.trec")
+
+
+def compare_bundled_runs(out: str) -> None:
+    """Compare the two bundled runs, if the retrieval libraries are not installed."""
+    report = build_report(
+        SHIPPED / "qrels.trec",
+        {name: SHIPPED / "runs" / f"{name}.trec" for name in BUNDLED_RUNS},
+        Settings(by=("category", "difficulty")),
+        title=SHIPPED.name,
+        queries=SHIPPED / "queries.jsonl",
+        reproduce="rankgauge demo",
+    )
+    print_message("note: the extra 'retrieval' is not installed: comparing the two bundled runs")
+    path = Path(out) / "report.html"
+    with write_errors(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_page(report, path)
+    ending = {
+        "Wrote": [f"{path}   ← open this"],
+        "Next": [
+            "pip install 'rankgauge[retrieval]'   run the whole demo: three systems",
+            "rankgauge compare --help   compare your own run files",
+        ],
+    }
+    write_document(summary_document(report, ending))

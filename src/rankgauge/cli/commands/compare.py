@@ -7,12 +7,9 @@ from dataclasses import replace
 
 import click
 
-from rankgauge.cli.documented import documented
-from rankgauge.cli.options.declared import CONFIG_OPTIONS, option
-from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.html import OutputRequest, output_options
-from rankgauge.cli.options.reading import check_one_stdin, reading_options
-from rankgauge.cli.options.settings import (
+from rankgauge.cli.command_tree import documented
+from rankgauge.cli.options.declared_options import CONFIG_OPTIONS, declared_options
+from rankgauge.cli.options.evaluation_settings import (
     BY,
     CONVENTION_OPTIONS,
     KPI,
@@ -20,26 +17,36 @@ from rankgauge.cli.options.settings import (
     settings_options,
     statistics_options,
 )
-from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, write_document
-from rankgauge.cli.options.view import (
+from rankgauge.cli.options.inputs import (
+    NO_CODE,
+    LabelSources,
+    asking_with_k,
+    check_one_stdin,
+    label_options,
+    reading_options,
+    reads_entry,
+)
+from rankgauge.cli.options.outputs import (
     PAGE_FORMATS,
-    PLOT,
     ROW_FORMATS,
-    SORT,
+    OutputRequest,
     View,
     check_baseline_file,
     chosen_baseline,
     format_option,
+    output_options,
     view_options,
 )
-from rankgauge.comparison.compare import LARGEST_CHANGES, check_enough, compare_evaluation, evaluate_systems
+from rankgauge.cli.printing import collected_notes, print_run_warnings, print_warnings, write_document
+from rankgauge.comparison.compare import check_enough, compare_evaluation, evaluate_systems
+from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.result import Comparison
 from rankgauge.config.settings import Settings
-from rankgauge.core.settings import Section
 from rankgauge.errors import Note, UsageError
-from rankgauge.io.options import Reading
-from rankgauge.measures.sets import DEFAULT_MEASURES
+from rankgauge.evaluation.evaluate import DEFAULT_DEPTH, evaluate_opened, needed_depth
+from rankgauge.io.reading_options import Asking, Reading
+from rankgauge.io.results import Opening
+from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.comparison import Extent, comparison_document
 
 
@@ -48,61 +55,43 @@ from rankgauge.render.documents.comparison import Extent, comparison_document
     """
     # Compare two runs
     rankgauge compare qrels.txt old.run my.run
+    # Compare two logs, which have labels and results
+    rankgauge compare monday.jsonl today.jsonl
     # Compare by groups of queries, and write an HTML report
     rankgauge compare qrels.txt old.run my.run --queries queries.jsonl \\
       --by category --html report.html
-    # Compare one measure, with all changed queries as CSV
-    rankgauge compare qrels.txt old.run my.run -m nDCG@10 -q --format csv
     """,
 )
-@click.argument("qrels", type=click.Path(allow_dash=True))
-@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="RUN …")
+@click.argument("qrels", type=click.Path(allow_dash=True), metavar="LABELS")
+@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="RESULTS …")
 @settings_options(
     measure_option(f"Compare on a measure, in any notation; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
-    option(
-        "--baseline",
-        section=Section.STATISTICS,
-        metavar="RUN",
+    *declared_options(
+        Settings,
+        "baseline",
         help="Compare with RUN: the name or the file of a run, or what `gate --write-baseline` stored.  "
         "[default: the first]",
     ),
     *statistics_options("rope", "target_difference"),
     BY,
-    option(
-        "--changes",
-        section=Section.OUTPUT,
-        type=click.IntRange(0),
-        default=LARGEST_CHANGES,
-        show_default=True,
-        metavar="N",
-        help="Show the N largest changes of queries, each way.",
-    ),
+    *declared_options(Settings, "changes"),
     *CONVENTION_OPTIONS,
     *CONFIG_OPTIONS,
     KPI,
 )
-@gold_options
+@label_options
 @view_options(
-    option(
-        "--explain",
-        section=Section.OUTPUT,
-        is_flag=True,
-        help="List every document behind the largest changes, with its share.",
-    ),
-    option(
-        "-q",
-        "--per-query",
-        section=Section.OUTPUT,
-        is_flag=True,
-        help="Also show the value of each query: json, csv and jsonl.",
-    ),
-    SORT,
+    *declared_options(View, "explain"),
+    *declared_options(View, "per_query", help="Also show the value of each query: json, csv and jsonl."),
+    *declared_options(View, "sort"),
     format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS),
-    PLOT,
+    *declared_options(View, "plot"),
 )
 @output_options
 @reading_options
-def command(
+@asking_with_k
+@NO_CODE
+def compare_command(
     qrels: str,
     runs: tuple[str, ...],
     sources: LabelSources,
@@ -110,40 +99,53 @@ def command(
     reading: Reading,
     view: View,
     output: OutputRequest,
+    asking: Asking,
 ) -> None:
     """Show which run is better, with what confidence, and which queries changed.
 
-    All runs are compared with the first, or with --baseline, over the same queries. With --gold, every file is a RUN.
+    All systems are compared with the first, or with --baseline, over the same queries. Labels and results are those of
+    `rankgauge evaluate`. A log holds both: with several, the labels of the last one apply to all.
     """
     sources.check(needs_join=output.page.path is not None)
     view.check()
     if view.per_query and view.format not in ("json", *ROW_FORMATS):
         raise UsageError(f"--format {view.format} has no per-query values", hint="use --format json, csv or jsonl")
-    check_one_stdin(qrels, *runs)
-    output.check(qrels, *runs, *sources.files)
-    runs = runs if sources.gold is None else (qrels, *runs)
-    if not runs:
-        raise UsageError("name the judgments and the runs to compare")
-    baseline = chosen_baseline(settings.baseline, runs)
+    named = sources.split(qrels, runs)
+    check_one_stdin(*named.files)
+    named.check_asking(also=("k",))
+    output.check(*named.files, reads_history=reads_entry(*named.results))
+    results = named.results
+    baseline = chosen_baseline(settings.baseline, results)
     stored_measures = baseline.measures if isinstance(baseline, Baseline) else None
     with collected_notes() as notes:
         measures = settings.measures or stored_measures
         reading = output.reading(replace(reading, fingerprint=True))
         fewest = 1 if isinstance(baseline, Baseline) else 2
-        if sources.gold is not None:
-            check_enough(len(runs), fewest)
-            evaluation = sources.evaluate(runs, replace(settings, measures=measures), reading)
-        else:
+        conventions = settings.conventions
+        if named.are_plain():
             evaluation = evaluate_systems(
-                qrels,
-                runs,
+                named.labels,
+                results,
                 measures,
-                conventions=settings.conventions,
+                conventions=conventions,
                 reading=reading,
                 queries=sources.queries,
                 fewest=fewest,
             )
-            check_baseline_file(settings.baseline, runs, evaluation)
+        else:
+            depth = needed_depth(conventions.measures(measures))
+            text_depth, history = depth if measures else DEFAULT_DEPTH, output.saving.history_file
+            opening = Opening(depth, text_depth, output.needs_rankings, asking=asking, history=history)
+            opened = named.open(reading, opening)
+            if len(opened.results) > len(results):
+                results = (str(named.labels), *results)
+                baseline = chosen_baseline(settings.baseline, results)
+            found = len(opened.results)  # a log can hold several systems, and so can a table
+            check_enough(found + (found == 1 and isinstance(opened.results[0], str)), fewest)
+            notes += opened.notes
+            evaluation = evaluate_opened(opened, measures, conventions=conventions, reading=reading)
+            check_enough(len(evaluation.scores), fewest)
+        check_baseline_file(settings.baseline, results, evaluation)
         comparison = compare_evaluation(
             evaluation, baseline, statistics=settings.statistics, by=settings.by or (), changes=settings.changes
         )

@@ -1,20 +1,18 @@
-"""``rankgauge evaluate``."""
+"""``rankgauge evaluate``: results in files, of live retrievers, or on Spark (``--engine``).
+
+What only Spark or a retriever needs is imported in functions, so that the evaluation of files starts fast.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankgauge.cli.documented import documented
-from rankgauge.cli.options.declared import CONFIG_OPTIONS, option
-from rankgauge.cli.options.engine import SparkOptions, engine_options
-from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.html import OutputRequest, output_options
-from rankgauge.cli.options.live import LiveOptions, live_options
-from rankgauge.cli.options.reading import check_one_stdin, reading_options
-from rankgauge.cli.options.settings import (
+from rankgauge.cli.command_tree import documented
+from rankgauge.cli.options.declared_options import CONFIG_OPTIONS, declared_options
+from rankgauge.cli.options.evaluation_settings import (
     BY,
     CONFIDENCE,
     CONVENTION_OPTIONS,
@@ -22,37 +20,97 @@ from rankgauge.cli.options.settings import (
     measure_option,
     settings_options,
 )
-from rankgauge.cli.options.terminal import collected_notes
-from rankgauge.cli.options.view import (
+from rankgauge.cli.options.inputs import (
+    NO_CODE,
+    LabelSources,
+    NamedInputs,
+    asking_with_out,
+    check_one_stdin,
+    label_options,
+    reading_options,
+    reads_entry,
+)
+from rankgauge.cli.options.outputs import (
     PAGE_FORMATS,
-    PER_QUERY,
-    PLOT,
     ROW_FORMATS,
-    SORT,
+    OutputRequest,
+    PageRequest,
     View,
     check_confidence,
     check_format,
     chosen_baseline,
     compared,
     format_option,
+    output_options,
     show,
     view_options,
 )
+from rankgauge.cli.options.spark_engine import SparkOptions, engine_options
+from rankgauge.cli.printing import collected_notes, print_message, print_warnings
 from rankgauge.config.settings import Settings, default_cache_file
-from rankgauge.core.settings import Section
-from rankgauge.errors import UsageError
-from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs
-from rankgauge.evaluation.notes import Note
-from rankgauge.io.byte_streams import is_dataset, open_source, source_name
-from rankgauge.io.options import Reading
-from rankgauge.measures.sets import DEFAULT_MEASURES
+from rankgauge.core.dataclass import dataclass
+from rankgauge.core.run import Run
+from rankgauge.errors import UsageError, printable
+from rankgauge.evaluation.caveats import Note
+from rankgauge.evaluation.evaluate import (
+    DEFAULT_DEPTH,
+    Evaluation,
+    evaluate_measures,
+    evaluate_opened,
+    needed_depth,
+)
+from rankgauge.io.byte_streams import source_name
+from rankgauge.io.reading_options import Asking, Reading
+from rankgauge.measures.registry import DEFAULT_MEASURES
+
+if TYPE_CHECKING:
+    from rankgauge.evaluation.scores import Scores
 
 
-def on_spark(options: SparkOptions, **inputs: Any) -> None:
-    """Score the runs on Spark, which is imported only if it is asked for."""
-    from rankgauge.cli.commands.spark import evaluate_on_spark
+def evaluate_on_spark(
+    options: SparkOptions,
+    qrels: str,
+    runs: tuple[str, ...],
+    queries: str | None,
+    settings: Settings,
+    reading: Reading,
+    view: View,
+) -> None:
+    """Read the judgments here and the runs on Spark, and show the scores."""
+    from tempfile import NamedTemporaryFile  # none of which an evaluation in this process needs
 
-    evaluate_on_spark(options, **inputs)
+    from rankgauge.distributed.spark import collect_scores, evaluate, start_session
+    from rankgauge.distributed.spark.session import read_frame, spark_errors
+    from rankgauge.io.queries import as_queries
+    from rankgauge.io.read import as_qrels
+
+    view.check()
+    check_format(view, settings)
+    check_confidence(settings, view, PageRequest(None, None))
+    with collected_notes() as notes:
+        judgments, texts = as_qrels(qrels, reading), {}
+        if queries is not None:
+            described = as_queries(queries, limits=reading.limits)
+            judgments, texts = judgments.with_columns(described.columns), described.known_texts()
+        scores: list[Scores] = []
+        with NamedTemporaryFile(prefix="rankgauge-spark-", suffix=".log") as log:
+            session = start_session(options.master, settings=options.settings, log=log)
+            for path in runs:
+                with spark_errors(path):
+                    frame = read_frame(session, path, reading.run_format)
+                    result = evaluate(
+                        frame,
+                        judgments,
+                        settings.measures,
+                        conventions=settings.conventions,
+                        columns=reading.columns,
+                        default_name=source_name(path),
+                    )
+                    scores += collect_scores(result, columns=judgments.columns).values()
+            session.stop()
+    judged = settings.conventions.judgments(judgments)
+    evaluation = Evaluation(judged, (), tuple(scores), texts).uniquely_named()
+    show(evaluation, compared(evaluation, settings, runs), notes, settings, view)
 
 
 @documented(
@@ -63,11 +121,11 @@ def on_spark(options: SparkOptions, **inputs: Any) -> None:
     # Choose measures, with confidence intervals
     rankgauge evaluate qrels.txt my.run -m nDCG@10 -m RR --ci
     # Score a live retriever on test cases
-    rankgauge evaluate --retriever ./search.py:search --cases cases.jsonl
+    rankgauge evaluate cases.jsonl ./search.py:search
     """,
 )
-@click.argument("qrels", type=click.Path(allow_dash=True), required=False)
-@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="[RUN …]")
+@click.argument("qrels", type=click.Path(allow_dash=True), required=False, metavar="LABELS")
+@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="[RESULTS …]")
 @settings_options(
     measure_option(
         "Compute a measure or a set of them, in any notation: nDCG@10, map, P.5,10, 'AP(rel=2)@100', rag@5, all_trec.  "
@@ -75,35 +133,23 @@ def on_spark(options: SparkOptions, **inputs: Any) -> None:
     ),
     *CONVENTION_OPTIONS,
     *CONFIG_OPTIONS,
-    option(
-        "--ci",
-        "confidence_intervals",
-        section=Section.STATISTICS,
-        is_flag=True,
-        help="Show the confidence interval of each mean.",
-    ),
+    *declared_options(Settings, "confidence_intervals"),
     CONFIDENCE,
     BY,
     KPI,
 )
 @view_options(
-    PER_QUERY,
-    SORT,
+    *declared_options(View, "per_query", "sort"),
     format_option("table", "json", "trec", *ROW_FORMATS, *PAGE_FORMATS),
-    PLOT,
-    option(
-        "--audit",
-        section=Section.OUTPUT,
-        is_flag=True,
-        help="Show the range of each value over all orders of tied documents, and over all grades of unjudged ones.",
-    ),
+    *declared_options(View, "plot", "audit"),
 )
-@gold_options
+@label_options
 @output_options
 @reading_options
-@live_options
-@engine_options(on_spark)
-def command(
+@asking_with_out
+@NO_CODE
+@engine_options(evaluate_on_spark)
+def evaluate_command(
     qrels: str | None,
     runs: tuple[str, ...],
     sources: LabelSources,
@@ -111,96 +157,147 @@ def command(
     reading: Reading,
     view: View,
     output: OutputRequest,
-    live: LiveOptions | None,
+    asking: Asking,
 ) -> int | None:
-    """Score runs against judgments.
+    """Score results on labels.
 
-    QRELS holds judgments, each RUN a ranking per query, in any format that `rankgauge convert --help` lists, "-" for
-    standard input. A log (JSON Lines with the retrieved and the relevant ids of each query) needs no second file.
-    With --gold, every file is a RUN.
+    LABELS holds judgments, test cases, or labels by text (quotes). RESULTS are runs in any format that `rankgauge
+    convert --help` lists, "-" for standard input; logs, folders, stored baselines, entries of the history (entry:NAME);
+    and live retrievers: module:object, ./FILE.py:name, FILE.yaml. A log (JSON Lines with the retrieved and the relevant
+    ids of each query) holds both: it needs no second file.
     """
     view.check()
     check_format(view, settings)
     check_confidence(settings, view, output.page)
     sources.check(needs_join=output.page.path is not None or view.audit)
-    if live is not None:
-        live.check(sources, qrels, *runs)
-        if settings.conventions.split is not None and sources.gold is None:
-            raise UsageError("--split needs a file of judgments", hint="write the run with --out, and evaluate that")
-        from rankgauge.cli.commands.live import evaluate_live
-
-        return evaluate_live(live, sources, settings, view, output)
-    if qrels is None:
-        if sources.gold is not None:
-            raise UsageError("name the runs to score on --gold, or a --retriever")
+    named = sources.split(qrels, runs)
+    if named.labels is None:
         raise UsageError(
-            "name the judgments and a run, or a --retriever and its --cases",
+            "name the labels and the results, or a log that has both",
             hint="rankgauge evaluate qrels.txt my.run; `rankgauge evaluate --help` explains the rest",
         )
-    check_one_stdin(qrels, *runs)
-    output.check(qrels, *runs, *sources.files)
-    runs = runs if sources.gold is None else (qrels, *runs)
+    check_one_stdin(*named.files)
+    named.check_asking(also=("k", "out"))
+    output.check(*named.files, reads_history=reads_entry(*named.results))
+    _check_run_output(asking.out, named)
     with collected_notes() as notes:
         reading = output.reading(reading)
-        evaluation = evaluate_files(qrels, runs, sources, settings, view, reading)
-    comparison = compared(evaluation, settings, runs)
+        evaluated = evaluate_inputs(named, settings, view, reading, asking, output)
+        notes += evaluated.notes
+    evaluation = evaluated.evaluation
+    comparison = compared(evaluation, settings, evaluated.names)
     if settings.significance_testing and comparison is None:
         notes.append(Note("no-tests", "significance tests need at least two runs, found 1"))
     show(evaluation, comparison, notes, settings, view)
+    failed = max((len(run.extras.errors) for run in evaluated.live if run.extras is not None), default=0)
+    if asking.max_failures is not None and failed > asking.max_failures:
+        return _end_after_failures(asking.out, output)
+    if asking.out is not None:
+        _write_live_run(evaluation, evaluated.live, asking.out, named.files)
     output.saving.write(evaluation)
     if output.page.path is not None:
-        baseline = chosen_baseline(settings.baseline, runs)
+        baseline = chosen_baseline(settings.baseline, evaluated.names)
         output.page.write(evaluation, settings, comparison=comparison, baseline=baseline, input_notes=notes)
     return None
 
 
-def evaluate_files(
-    qrels: str, runs: tuple[str, ...], sources: LabelSources, settings: Settings, view: View, reading: Reading
-) -> Evaluation:
-    """Score the runs in files, each read once; with a cache if the settings ask for one and nothing needs the join."""
+@dataclass(frozen=True)
+class EvaluatedInputs:
+    """An evaluation, the names of its results as they were given, what to know, and what retrievers answered."""
+
+    evaluation: Evaluation
+    names: tuple[str, ...]
+    notes: tuple[Note, ...] = ()
+    live: tuple[Run, ...] = ()
+
+
+def evaluate_inputs(
+    named: NamedInputs, settings: Settings, view: View, reading: Reading, asking: Asking, output: OutputRequest
+) -> EvaluatedInputs:
+    """Score results, each read or asked once; with a cache if the settings ask for one and nothing needs the join."""
     needs_hash = view.format == "json" or settings.significance_testing
     reading = replace(reading, fingerprint=reading.fingerprint or needs_hash)
-    if sources.gold is not None:
-        return sources.evaluate(runs, settings, reading)
-    judgments, rankings = log_or_files(qrels, runs, reading)
+    conventions = settings.conventions
+    if named.are_plain():
+        evaluation = evaluate_files(named.labels, list(named.results), named.sources.queries, settings, view, reading)
+        return EvaluatedInputs(evaluation, named.results)
+    from rankgauge.io.results import Opening
+
+    depth = needed_depth(conventions.measures(settings.measures))
+    opening = Opening(
+        depth,
+        depth if settings.measures else DEFAULT_DEPTH,
+        asking=replace(asking, keeps_partial=True),  # what was answered is shown, however many failed
+        needs_rankings=view.audit or output.needs_rankings,
+        history=output.saving.history_file,
+    )
+    opened = named.open(reading, opening)
+    names = named.results if len(opened.results) == len(named.results) else (str(named.labels), *named.results)
+    live = tuple(opened.results[row] for row in opened.live)
+    if opened.is_by_text or opened.measures is not None or not opened.results:
+        evaluation = evaluate_opened(opened, settings.measures, conventions=conventions, reading=reading)
+    else:
+        evaluation = evaluate_files(opened.labels, opened.results, opened.queries, settings, view, reading)
+    return EvaluatedInputs(evaluation, names, opened.notes, live)
+
+
+def evaluate_files(
+    labels: Any, results: list[Any], queries: Any, settings: Settings, view: View, reading: Reading
+) -> Evaluation:
+    """Score runs, from the cache if the settings ask for one and nothing needs the join."""
+    conventions = settings.conventions
     if settings.caching and not view.audit and not reading.keep_rankings and not reading.keep_top:
-        from rankgauge.evaluation.cached import evaluate_runs_cached
+        from rankgauge.evaluation.value_cache import evaluate_runs_cached
 
         return evaluate_runs_cached(
-            judgments,
-            rankings,
+            labels,
+            results,
             settings.measures,
             cache_file=settings.cache_file or default_cache_file(),
-            conventions=settings.conventions,
+            conventions=conventions,
             reading=reading,
-            queries=sources.queries,
+            queries=queries,
         )
-    return evaluate_runs(
-        judgments,
-        rankings,
-        settings.measures,
-        conventions=settings.conventions,
-        reading=reading,
-        queries=sources.queries,
-    )
+    requested = conventions.measures(settings.measures)
+    return evaluate_measures(labels, results, requested, conventions=conventions, reading=reading, queries=queries)
 
 
-def log_or_files(qrels: str, runs: tuple[str, ...], reading: Reading) -> tuple[Any, list[Any]]:
-    """Judgments and runs; if only one file is named, it must be a log that has both."""
-    if runs:
-        return qrels, list(runs)
-    from rankgauge.io.read import is_log, log_from_stream
+# What a live retriever answered, written to a file: -o.
 
-    not_a_log = UsageError(
-        f"{qrels}: a single file must be a log with retrieved and relevant ids",
-        hint="name a run after the judgments, or see `rankgauge evaluate --help`",
-    )
-    if is_dataset(qrels):
-        raise not_a_log
-    with open_source(qrels, limits=reading.limits, hashed=True) as stream:
-        if not is_log(stream):
-            raise not_a_log
-        judgments, run = log_from_stream(
-            stream, columns=reading.columns, name=source_name(qrels), on_duplicate=reading.on_duplicate
-        )
-    return judgments, [run]
+EXIT_TOO_MANY_FAILURES = 1
+
+
+def _check_run_output(out: str | None, named: NamedInputs) -> None:
+    """Raise, before anything is asked, if the run could not be written."""
+    if out is None:
+        return
+    from rankgauge.io.atomic_files import check_writable
+    from rankgauge.io.results import is_live
+
+    check_writable(out, inputs=named.files)
+    if sum(map(is_live, named.results)) > 1:
+        raise UsageError("-o writes the run of one live retriever, found several", hint="evaluate one after the other")
+
+
+def _end_after_failures(out: str | None, output: OutputRequest) -> int:
+    """Say what is not written because too many queries failed."""
+    if out is not None:
+        print_message("hint: the answers are saved: evaluate again to ask only the failed queries")
+    else:
+        print_message("hint: allow failures: --max-failures N")
+    if output.saving.save:
+        print_message("not saved: too many queries failed")
+    return EXIT_TOO_MANY_FAILURES
+
+
+def _write_live_run(evaluation: Evaluation, live: tuple[Run, ...], out: str, inputs: tuple[str, ...]) -> None:
+    from rankgauge.io.writers import is_log_name, write_log, write_run
+
+    with collected_notes() as notes:
+        if is_log_name(out):
+            labels = evaluation.qrels if evaluation.qrels.judgments == "grades" else None  # quotes stay in their file
+            write_log(out, live[0], labels, evaluation.texts, inputs=inputs)
+        else:
+            write_run(live[0], out, inputs=inputs)
+    print_warnings(notes)
+    print_message(f"wrote {printable(out, None)}")

@@ -3,40 +3,51 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankgauge.cli.documented import documented
-from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.declared import CONFIG_OPTIONS, is_given, option, option_group
-from rankgauge.cli.options.gold import LabelSources, gold_options
-from rankgauge.cli.options.html import HTML, PageRequest
-from rankgauge.cli.options.reading import check_one_stdin, reading_options
-from rankgauge.cli.options.saving import SaveRequest, saving_options
-from rankgauge.cli.options.settings import (
+from rankgauge.cli.command_tree import documented
+from rankgauge.cli.options.declared_options import CONFIG_OPTIONS, declared_options, is_given, option, option_group
+from rankgauge.cli.options.evaluation_settings import (
     CONVENTION_OPTIONS,
     KPI,
     measure_option,
     settings_options,
     statistics_options,
 )
-from rankgauge.cli.options.terminal import collected_notes, print_run_warnings, print_warnings, write_document
-from rankgauge.comparison.gate.gate import gate
-from rankgauge.comparison.gate.inputs import runs_or_baseline
-from rankgauge.comparison.gate.result import GateResult
-from rankgauge.comparison.gate.storing import append_baseline, store_run
-from rankgauge.comparison.statistics import CORRECTIONS
+from rankgauge.cli.options.inputs import (
+    NO_CODE,
+    LabelSources,
+    NamedInputs,
+    asking_with_k,
+    check_one_stdin,
+    label_options,
+    named_files,
+    reading_options,
+    reads_entry,
+)
+from rankgauge.cli.options.outputs import HTML, SAVE_OPTIONS, PageRequest, SaveRequest, format_option
+from rankgauge.cli.printing import collected_notes, print_message, print_run_warnings, print_warnings, write_document
+from rankgauge.comparison.gate.baseline_file import append_baseline, store_run
+from rankgauge.comparison.gate.gate import gate, gated_depth, runs_or_baseline
+from rankgauge.comparison.gate.gate_result import GateResult
+from rankgauge.comparison.gate.requirements import Rule, parse_requirements
+from rankgauge.comparison.statistics_options import CORRECTIONS
 from rankgauge.config.settings import HISTORY_PREFIX, Settings
-from rankgauge.core.settings import Section
+from rankgauge.core.dataclass import dataclass
+from rankgauge.core.settings import Section, setting, setting_of
 from rankgauge.errors import UsageError, printable
-from rankgauge.evaluation.notes import Note
+from rankgauge.evaluation.caveats import Note
+from rankgauge.evaluation.evaluate import DEFAULT_DEPTH
+from rankgauge.io.atomic_files import check_outputs, write_atomically
 from rankgauge.io.byte_streams import load_file, source_name
-from rankgauge.io.options import Reading
-from rankgauge.io.writing import check_outputs, write_atomically
-from rankgauge.measures.sets import DEFAULT_MEASURES
+from rankgauge.io.reading_options import Asking, Reading
+from rankgauge.io.results import Opening
+from rankgauge.io.sources import is_plain
+from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.gate import gate_document
 
 if TYPE_CHECKING:
@@ -57,6 +68,7 @@ class GateOutput:
     append: bool  # whether the run is added to the baseline in that file
     corpus: str | None
     path: str | None  # of the HTML report
+    saving: SaveRequest
 
     @property
     def page(self) -> PageRequest:
@@ -64,65 +76,63 @@ class GateOutput:
         return PageRequest(self.path, self.corpus if self.path is not None else None)
 
 
+def make_output(
+    format: str,
+    summary: str | None,
+    store: str | None,
+    append: bool,
+    corpus: str | None,
+    path: str | None,
+    **saving: Any,
+) -> GateOutput:
+    """Build a ``GateOutput`` from the values of its options."""
+    return GateOutput(format, summary, store, append, corpus, path, SaveRequest(**saving))
+
+
 @dataclass(frozen=True)
 class GateRequest:
     """What is required of the run."""
 
-    require: tuple[str, ...]
-    baseline: str | None
-    margin: float
-    two_sided: bool
+    require: tuple[str, ...] = setting(
+        (),
+        "Require a measure to reach a value: 'nDCG@10>=0.35', 'RR>0.6'; repeatable.",
+        Section.GATE,
+        flag="--require 'M>=X'",
+        common=True,
+    )
+    baseline: str | None = setting(
+        None,
+        "Compare with a baseline written by --write-baseline, a run, or the saved results of a branch (history:main): "
+        "no gated measure may drop.",
+        Section.GATE,
+        flag="--baseline FILE",
+        kind="path",
+        common=True,
+    )
+    margin: float = setting_of(Rule, "margin")
+    two_sided: bool = setting_of(Rule, "two_sided")
 
 
 @documented(
     "gate",
     """
-    # Fail if a measure is below a threshold
-    rankgauge gate qrels.txt my.run --require 'nDCG@10 >= 0.30'
+    # Test a log, which has labels and results, and compare it with another
+    rankgauge gate today.jsonl --require 'R@5 >= 0.8' --baseline monday.jsonl
     # Store a baseline
     rankgauge gate qrels.txt my.run --write-baseline baseline.json
     # Fail if a run is significantly worse than it
     rankgauge gate qrels.txt my.run --baseline baseline.json --summary summary.md
     """,
 )
-@click.argument("qrels", type=click.Path(allow_dash=True))
-@click.argument("run", type=click.Path(allow_dash=True), required=False)
+@click.argument("qrels", type=click.Path(allow_dash=True), metavar="LABELS")
+@click.argument("run", type=click.Path(allow_dash=True), required=False, metavar="[RESULTS]")
 @settings_options(
-    option(
-        "--require",
-        section=Section.GATE,
-        multiple=True,
-        metavar="'M>=X'",
-        help="Require a measure to reach a value: 'nDCG@10>=0.35', 'RR>0.6'; repeatable.",
-    ),
-    option(
-        "--baseline",
-        section=Section.GATE,
-        type=click.Path(allow_dash=True),
-        metavar="FILE",
-        help="Compare with a baseline written by --write-baseline, a run, or the saved results of a branch "
-        "(history:main): no gated measure may drop.",
-    ),
+    *declared_options(GateRequest, "require", "baseline"),
     measure_option(
         f"Gate or store a measure; repeatable.  [default: the baseline's, else the required ones, else "
         f"{', '.join(DEFAULT_MEASURES)}]"
     ),
-    option(
-        "--margin",
-        section=Section.GATE,
-        type=click.FloatRange(min=0),
-        default=0.0,
-        show_default=True,
-        metavar="DROP",
-        help="Never fail on a drop smaller than DROP.",
-    ),
-    option(
-        "--two-sided",
-        section=Section.GATE,
-        rare=True,
-        is_flag=True,
-        help="Test both ways, as `rankgauge compare` does, instead of for drops only.",
-    ),
+    *declared_options(GateRequest, "margin", "two_sided"),
     *statistics_options(corrections=[name for name in CORRECTIONS if name != "tukey"]),
     *CONVENTION_OPTIONS,
     *CONFIG_OPTIONS,
@@ -137,7 +147,7 @@ class GateRequest:
 )
 @option_group(
     "output",
-    GateOutput,
+    make_output,
     option(
         "--corpus",
         section=Section.OUTPUT,
@@ -161,15 +171,7 @@ class GateRequest:
         help="With --write-baseline, add this run to the baseline in FILE, which is then the mean of several runs "
         "of the same system.",
     ),
-    option(
-        "--format",
-        "format",
-        section=Section.OUTPUT,
-        type=click.Choice(["table", "json", "junit", "markdown"]),
-        default="table",
-        show_default=True,
-        help="Choose what to print.",
-    ),
+    format_option("table", "json", "junit", "markdown"),
     option(
         "--summary",
         section=Section.OUTPUT,
@@ -178,11 +180,13 @@ class GateRequest:
         help='Also write Markdown to FILE, such as "$GITHUB_STEP_SUMMARY".',
     ),
     HTML,
+    *SAVE_OPTIONS,
 )
-@gold_options
-@saving_options
+@label_options
 @reading_options
-def command(
+@asking_with_k
+@NO_CODE
+def gate_command(
     qrels: str,
     run: str | None,
     sources: LabelSources,
@@ -190,30 +194,31 @@ def command(
     settings: Settings,
     reading: Reading,
     output: GateOutput,
-    saving: SaveRequest,
+    asking: Asking,
 ) -> int:
     """Fail if retrieval got worse, for CI.
 
     A required value that is missed fails. With a baseline, only a drop fails that is significant (paired over queries,
     one-sided, corrected over all gated measures) and at least the margin. If the judgments have no relevant
     document, the gate is skipped. Exit codes: 0 passed or skipped, 1 failed, 2 labels rotted, bad input or a baseline
-    that cannot be compared. With --gold, the only file is the RUN.
+    that cannot be compared. Labels and results are those of `rankgauge evaluate`; a log holds both, and its labels
+    apply to the baseline, too.
     """
     sources.check()
-    if (run is None) == (sources.gold is None):
-        raise UsageError(
-            "name the judgments and a run, or --gold LABELS and a run",
-            hint="rankgauge gate qrels.txt my.run --baseline baseline.json",
-        )
+    saving = output.saving
+    named = sources.split(qrels, () if run is None else (run,))
+    if len(named.results) > 1:
+        raise UsageError("a gate tests one run, found two", hint="with --labels, name only the results")
     baseline = request.baseline
     if output.store is not None and not is_given("baseline"):
         baseline = None  # a configured baseline is being replaced
-    inputs = [*filter(None, (qrels, run)), *sources.files, *(file for file in (baseline, output.corpus) if file)]
-    inputs = [file for file in inputs if not is_history(file)]
+    inputs = [*named.files, *named_files(baseline, output.corpus)]
     check_one_stdin(*inputs)
+    _check_asking(named, baseline)
     output.page.check(*inputs)
     check_outputs((output.store, output.summary, output.path), inputs=inputs)
-    saving.check(stores_run=output.store is not None, reads_history=is_history(baseline))
+    reads_history = is_history(baseline) or reads_entry(*named.results, baseline)
+    saving.check(stores_run=output.store is not None, reads_history=reads_history)
     if output.append and output.store is None:
         raise UsageError("--append adds a run to a stored baseline", hint="name its file with --write-baseline")
     if is_given("measures") and baseline is None and output.store is None:
@@ -222,11 +227,11 @@ def command(
             hint="name a baseline with --baseline, store one with --write-baseline, or leave out -m",
         )
     reading = replace(output.page.reading(reading), keep_rankings=saving.save_run)
-    judged = GatedRuns(qrels, run, baseline)
-    if sources.gold is not None:
-        judged, settings = judged_by_gold(sources, qrels, request, baseline, settings, reading)
+    with collected_notes() as input_notes:
+        judged, settings = open_gate(named, request, baseline, settings, reading, asking, output)
+        input_notes += judged.notes
     if output.store is not None and not request.require and baseline is None:
-        return store_baseline(output, judged, settings, saving, reading)
+        return store_baseline(output, replace(judged, notes=tuple(input_notes)), settings, saving, reading)
     if baseline is not None and is_history(baseline):
         judged = replace(judged, baseline=saved_baseline(baseline, saving.history_file, judged.judgments, settings))
     with collected_notes() as notes:
@@ -243,6 +248,7 @@ def command(
             conventions=settings.conventions,
             reading=reading,
         )
+    notes = [*input_notes, *notes]
     show(result, notes, output.format, settings)
     write_summary(result, output.summary, settings)
     measures = tuple(str(measure) for measure in result.scores.requested)
@@ -252,7 +258,7 @@ def command(
         gate=result,
         input_notes=notes,
     )
-    print_warnings([*notes, *judged.notes])
+    print_warnings(notes)
     print_run_warnings([result.scores])
     saving.write(result.evaluation, verdict=result.verdict, only=[0])
     if output.store is not None:
@@ -277,7 +283,7 @@ def is_history(baseline: str | None) -> bool:
 
 def saved_baseline(baseline: str, history_file: str | None, judgments: str | Qrels, settings: Settings) -> Baseline:
     """The baseline of the branch that ``history:BRANCH`` names, from entries with these judgments."""
-    from rankgauge.history.baselines import parse_reference
+    from rankgauge.history.branch_baseline import parse_reference
     from rankgauge.history.store import History
 
     collection = source_name(judgments) if isinstance(judgments, str) else judgments.name
@@ -289,18 +295,50 @@ def saved_baseline(baseline: str, history_file: str | None, judgments: str | Qre
         )
 
 
-def judged_by_gold(
-    sources: LabelSources, run: str, request: GateRequest, baseline: str | None, settings: Settings, reading: Reading
+def open_gate(
+    named: NamedInputs,
+    request: GateRequest,
+    baseline: str | None,
+    settings: Settings,
+    reading: Reading,
+    asking: Asking,
+    output: GateOutput,
 ) -> tuple[GatedRuns, Settings]:
-    """The run judged by labels by text, with the measures that these have by default."""
-    baseline = None if is_history(baseline) else baseline
-    baseline_runs, stored = runs_or_baseline(baseline, reading)
-    part = sources.judge([run, *([] if stored is not None or baseline is None else [baseline])], reading)
-    if not settings.measures and stored is None and not request.require:
-        defaults = sources.inputs.measures(None, settings.conventions)
-        settings = replace(settings, measures=tuple(map(str, defaults)))
-    compared = stored or (part.runs[1] if baseline_runs else None)
-    return GatedRuns(part.judgments, part.runs[0], compared, part.notes), settings
+    """What is compared, opened; with the measures that labels by text have by default."""
+    conventions, measures = settings.conventions, settings.measures
+    reading = replace(reading, fingerprint=True)
+    baseline_runs, stored = runs_or_baseline(None if is_history(baseline) else baseline, reading)
+    if named.are_plain() and all(is_plain(one, "run") for one in baseline_runs):
+        return GatedRuns(named.labels, named.results[0], stored or next(iter(baseline_runs), baseline)), settings
+    requirements = parse_requirements(request.require, conventions)
+    depth = gated_depth(measures, stored, requirements, conventions)
+    is_log_tested = not named.results
+    opening = Opening(
+        depth,
+        depth if measures or requirements else DEFAULT_DEPTH,
+        newest="first",
+        log_is_system=is_log_tested,
+        needs_rankings=output.path is not None or output.saving.save_run,
+        asking=asking,
+        history=output.saving.history_file,
+    )
+    opened = named.open(reading, opening, baseline_runs)
+    if len(opened.results) == len(baseline_runs):
+        raise UsageError(
+            "name the labels and the results, or a log that has both",
+            hint="rankgauge gate qrels.txt my.run --baseline baseline.json",
+        )
+    if opened.is_by_text and not measures and stored is None and not requirements:
+        settings = replace(settings, measures=tuple(map(str, opened.labels.measures(None, conventions))))
+    opened = opened.judged(reading)
+    compared = stored or (opened.results[1] if baseline_runs else baseline)
+    return GatedRuns(opened.labels, opened.results[0], compared, opened.notes), settings
+
+
+def _check_asking(named: NamedInputs, baseline: str | None) -> None:
+    """Raise if an option of live retrievers is given without one, as results or as the baseline."""
+    results = (*named.results, *([] if baseline is None else [baseline]))
+    replace(named, results=results).check_asking(also=("k",))
 
 
 def store_baseline(

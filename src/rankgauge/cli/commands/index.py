@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.documented import documented
-from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.asking import NO_CODE
+from rankgauge.cli.command_tree import documented
+from rankgauge.cli.options.inputs import NO_CODE
+from rankgauge.cli.printing import print_message
 from rankgauge.core.formatting import plural
 from rankgauge.errors import UsageError, printable
-from rankgauge.io.corpus.reading import read_corpus
+from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.retrieval.engines.postgres_index import DEFAULT_INDEX_BATCH_SIZE, IndexResult, index_corpus
-from rankgauge.retrieval.named import section_of_file
+from rankgauge.retrieval.open_retriever import section_of_file
 
 
 @documented(
@@ -42,7 +42,7 @@ from rankgauge.retrieval.named import section_of_file
     help="Write N documents per transaction.",
 )
 @NO_CODE
-def command(corpus: str, target: str, rebuild: bool, batch: int) -> None:
+def index_command(corpus: str, target: str, rebuild: bool, batch: int) -> None:
     """Load a corpus into PostgreSQL, to search it there.
 
     CORPUS is a file or folder, in any format that `runs fetch --corpus` takes. The table gets a full-text index and, if

@@ -8,14 +8,20 @@ from pathlib import Path
 
 import click
 
-from rankgauge.cli.documented import documented
-from rankgauge.cli.messages import print_message
-from rankgauge.cli.starting.folder import content_of
-from rankgauge.cli.starting.install import default_install, given_install
-from rankgauge.cli.starting.plan import CONFIG_FILE, StartPlan, plan_for
-from rankgauge.cli.starting.templates import config_text, workflow_text
+from rankgauge.cli.command_tree import documented
+from rankgauge.cli.printing import print_message
+from rankgauge.cli.starter_files import (
+    CONFIG_FILE,
+    StartPlan,
+    config_text,
+    content_of,
+    default_install,
+    given_install,
+    plan_for,
+    workflow_text,
+)
 from rankgauge.errors import InputError, UsageError, printable
-from rankgauge.io.writing import write_together
+from rankgauge.io.atomic_files import write_together
 
 WORKFLOW_FILES = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitlab-ci.yml"}
 
@@ -41,7 +47,7 @@ WORKFLOW_FILES = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitla
     "[default: where this copy was installed from]",
 )
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
-def command(ci: str | None, install: str | None, force: bool) -> None:
+def init_command(ci: str | None, install: str | None, force: bool) -> None:
     """Write a rankgauge.yaml for what is in this folder.
 
     Looks for documents (corpus.jsonl, a folder of Markdown or text), queries, judgments (qrels.*), test cases
@@ -72,7 +78,7 @@ def command(ci: str | None, install: str | None, force: bool) -> None:
 
 def configured_plan(plan: StartPlan) -> StartPlan:
     """The plan with the judgments and the retriever of an existing configuration, if it names them."""
-    from rankgauge.config.reading import load_config
+    from rankgauge.config.config_file import load_config
 
     config = load_config(CONFIG_FILE)
     if config.collection.qrels is None or not config.retrievers:

@@ -1,35 +1,34 @@
-"""``rankgauge judge``."""
+"""``rankgauge judge``: key by key in the terminal, or by a program."""
 
 from __future__ import annotations
 
 import getpass
+import os
+import select
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import click
 
-from rankgauge.cli.documented import documented
-from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.asking import MAX_FAILURES, NO_CODE
-from rankgauge.cli.options.declared import declared_options, is_given, option, option_group, out_option
-from rankgauge.cli.options.keys import QUIT, Keys, open_keys
-from rankgauge.cli.options.terminal import use_color_on
+from rankgauge.cli.command_tree import documented
+from rankgauge.cli.options.declared_options import declared_options, flag_of, is_given, option, option_group, out_option
+from rankgauge.cli.options.inputs import NO_CODE
+from rankgauge.cli.printing import print_message, use_color_on
 from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.core.formatting import plural
-from rankgauge.core.settings import Section
+from rankgauge.core.settings import Section, declared
 from rankgauge.errors import UsageError, printable
-from rankgauge.io.writing import check_writable
+from rankgauge.io.atomic_files import check_writable
+from rankgauge.io.formats.judgment_lines import read_judgments
+from rankgauge.labels.judging_session import Assessor, JudgingSession
 from rankgauge.labels.judgment_file import JudgmentFile
-from rankgauge.labels.reading import read_judgments, read_pool
-from rankgauge.labels.records import PoolItem
-from rankgauge.labels.session import DEFAULT_MAX_GRADE, Assessor, JudgingSession
+from rankgauge.labels.machine_judging import JudgingCost, JudgingLimits, MachineJudge, judge_by_machine
+from rankgauge.labels.pool_files import PoolItem, read_pool
 from rankgauge.render.judging_screen import Screen, judging_screen, passage, summary_line
-
-if TYPE_CHECKING:
-    from rankgauge.labels.machine import JudgingCost
 
 # The file of a model has more.
 JUDGE_CALL_OPTIONS = declared_options(RetrieverCalls, "concurrency", "retries", common=("concurrency",))
@@ -41,22 +40,20 @@ class MachineOptions:
     """The program that judges instead of a person, and how it is called."""
 
     judge: str | None
-    batch: int | None
+    batch_size: int | None
     reuse: tuple[str, ...]
-    limits: dict[str, Any]
+    limits: JudgingLimits
     calls: dict[str, Any]
 
     @classmethod
-    def of(cls, judge: str | None, batch: int | None, reuse: tuple[str, ...], **others: Any) -> Any:
+    def of(cls, judge: str | None, batch_size: int | None, reuse: tuple[str, ...], **others: Any) -> MachineOptions:
         """From the values of the options; none of them is ignored silently."""
         if judge is None:
-            unused = next((name for name in ("batch", "reuse", *others) if is_given(name)), None)
+            unused = next((name for name in ("batch_size", "reuse", *others) if is_given(name)), None)
             if unused is not None:
-                raise UsageError(
-                    f"--{unused.replace('_', '-')} applies to a program that judges", hint="name it: --judge"
-                )
-        limits = {name: others.pop(name) for name in ("max_failures", "max_calls", "max_tokens")}
-        return cls(judge, batch, reuse, limits, others)
+                raise UsageError(f"{flag_of(unused)} applies to a program that judges", hint="name it: --judge")
+        limits = JudgingLimits(**{name: others.pop(name) for name in declared(JudgingLimits)})
+        return cls(judge, batch_size, reuse, limits, others)
 
 
 @documented(
@@ -76,16 +73,7 @@ class MachineOptions:
     metavar="NAME",
     help="Judge under this name.  [default: your user name, or the program's]",
 )
-@option(
-    "--max-grade",
-    section=Section.JUDGING,
-    type=click.IntRange(1, 9),
-    default=DEFAULT_MAX_GRADE,
-    show_default=True,
-    metavar="N",
-    help="Judge with grades from 0 to N.",
-)
-@option("--skipped", section=Section.JUDGING, is_flag=True, help="Show documents again that were skipped.")
+@option_group("grading", dict, *declared_options(Assessor))
 @option_group(
     "machine",
     MachineOptions.of,
@@ -96,13 +84,7 @@ class MachineOptions:
         help="Judge by a program instead: module:callable or ./FILE.py:name, (query, text) → grade or (grade, reason); "
         "or by a model whose address, name and prompt are in FILE.yaml.",
     ),
-    option(
-        "--batch",
-        section=Section.MACHINE,
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Pass N texts in a call: the program gets a list of queries and a list of texts, and returns a list.",
-    ),
+    *declared_options(MachineJudge, "batch_size"),
     option(
         "--reuse",
         section=Section.MACHINE,
@@ -111,25 +93,12 @@ class MachineOptions:
         metavar="FILE",
         help="Take grades of the same program for the same content from FILE, without a call; repeatable.",
     ),
-    option(
-        "--max-calls",
-        section=Section.MACHINE,
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Stop after N calls, retries included.",
-    ),
-    option(
-        "--max-tokens",
-        section=Section.MACHINE,
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Stop once the program has reported N tokens.",
-    ),
+    *declared_options(JudgingLimits, "max_calls", "max_tokens"),
     *JUDGE_CALL_OPTIONS,
-    MAX_FAILURES,
+    *declared_options(JudgingLimits, "max_failures"),
 )
 @NO_CODE
-def command(pool: str, out: str, assessor: str | None, max_grade: int, skipped: bool, machine: MachineOptions) -> None:
+def judge_command(pool: str, out: str, assessor: str | None, grading: dict[str, Any], machine: MachineOptions) -> None:
     """Judge the documents of a pool, in the terminal or by a program.
 
     Blind: documents come in random order, without run, rank or score. Every key is saved at once. Keys: 0 to 3 grade,
@@ -140,9 +109,9 @@ def command(pool: str, out: str, assessor: str | None, max_grade: int, skipped: 
     items = read_pool(pool)
     file = JudgmentFile(out)
     if machine.judge is not None:
-        _judge_by_machine(items, file, machine, assessor, max_grade)
+        _judge_by_machine(items, file, machine, assessor, grading["max_grade"])
         return
-    session = JudgingSession(items, file, Assessor(assessor or _user_name(), max_grade, show_skipped=skipped))
+    session = JudgingSession(items, file, Assessor(assessor or _user_name(), **grading))
     with open_keys() as keys:
         judge_in_terminal(session, keys)
     print_message(f"{summary_line(session)}; saved in {printable(out, None)}")
@@ -193,17 +162,16 @@ def _judge_by_machine(
     items: Sequence[PoolItem], file: JudgmentFile, machine: MachineOptions, assessor: str | None, max_grade: int
 ) -> None:
     from rankgauge.labels.judges import CODE_NOTE, is_code, judge_calls, open_judge
-    from rankgauge.labels.machine import JudgingLimits, judge_by_machine
 
     source = machine.judge or ""
-    judge = open_judge(source, name=assessor, max_grade=max_grade, batch_size=machine.batch)
+    judge = open_judge(source, name=assessor, max_grade=max_grade, batch_size=machine.batch_size)
     given = {name: value for name, value in machine.calls.items() if is_given(name)}
     cost = judge_by_machine(
         items,
         file,
         judge,
         calls=RetrieverCalls(**{**machine.calls, **judge_calls(source), **given}),
-        limits=JudgingLimits(**machine.limits),
+        limits=machine.limits,
         reuse=[judgment for path in machine.reuse for judgment in read_judgments(path)],
     )
     print_message(cost_line(cost))
@@ -224,3 +192,110 @@ def cost_line(cost: JudgingCost) -> str:
     if cost.failures:
         parts.append(f"{plural(len(cost.failures), 'judgment')} failed")
     return "; ".join(parts)
+
+
+# Single keys from the terminal, or from a file: one line of keys, or ``n`` and a note.
+
+QUIT = "q"
+ESCAPE_SECONDS = 0.05  # in which the rest of the sequence of a key arrives
+_ESCAPE, _END_OF_FILE = b"\x1b", b"\x04"
+
+
+class Keys(Protocol):
+    """Where keys come from."""
+
+    interactive: bool
+
+    def read(self) -> str:
+        """The next key; ``q`` at the end."""
+
+    def read_line(self, prompt: str) -> str:
+        """A line of text."""
+
+
+@contextmanager
+def open_keys() -> Iterator[Keys]:
+    """Keys of the terminal, each as soon as it is pressed; or those of a file or pipe that is standard input."""
+    if not sys.stdin.isatty():
+        yield _FileKeys()
+        return
+    import termios
+    import tty
+
+    handle = sys.stdin.fileno()
+    before = termios.tcgetattr(handle)
+    try:
+        tty.setcbreak(handle)
+        yield _TerminalKeys(handle, before)
+    finally:
+        termios.tcsetattr(handle, termios.TCSADRAIN, before)
+
+
+class _TerminalKeys:
+    interactive = True
+
+    def __init__(self, handle: int, cooked: Any) -> None:
+        self._handle, self._cooked = handle, cooked
+
+    def read(self) -> str:
+        data = os.read(self._handle, 1)
+        if data in (b"", _END_OF_FILE):
+            return QUIT
+        if data == _ESCAPE:
+            self._drop_sequence()
+            return ""
+        while len(data) < 4 and data[0] >= 0xC0 and not _is_complete(data):
+            data += os.read(self._handle, 1)
+        return data.decode("utf-8", "replace")
+
+    def read_line(self, prompt: str) -> str:
+        """A line, with the terminal's own editing."""
+        import termios
+        import tty
+
+        termios.tcsetattr(self._handle, termios.TCSADRAIN, self._cooked)
+        try:
+            sys.stderr.write(f"\n{prompt}")
+            sys.stderr.flush()
+            return sys.stdin.readline().rstrip("\n")
+        finally:
+            tty.setcbreak(self._handle)
+
+    def _drop_sequence(self) -> None:
+        """Read the rest of the sequence that an arrow or function key sends; Escape alone sends none."""
+        if not select.select([self._handle], [], [], ESCAPE_SECONDS)[0]:
+            return
+        first = os.read(self._handle, 1)
+        if first in (b"[", b"O"):
+            while not b"@" <= os.read(self._handle, 1) <= b"~":
+                pass
+
+
+class _FileKeys:
+    interactive = False
+
+    def __init__(self) -> None:
+        self._waiting = ""
+
+    def read(self) -> str:
+        while not self._waiting:
+            line = sys.stdin.readline()
+            if not line:
+                return QUIT
+            text = line.strip()
+            self._waiting = text
+        key, self._waiting = self._waiting[0], self._waiting[1:]
+        return key
+
+    def read_line(self, prompt: str) -> str:
+        """The rest of the line."""
+        text, self._waiting = self._waiting, ""
+        return text
+
+
+def _is_complete(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.documented import documented
-from rankgauge.cli.options.terminal import write, write_lines
+from rankgauge.cli.command_tree import documented
+from rankgauge.cli.printing import write, write_lines
 from rankgauge.measures.descriptions import describe, listing
 
 
@@ -24,13 +24,13 @@ from rankgauge.measures.descriptions import describe, listing
     metavar="NAME|FILE",
     help="Print target bands as YAML instead: those of a preset (trec-2025), to edit and to use with --kpi.",
 )
-def command(name: str | None, kpi: str | None) -> None:
+def measures_command(name: str | None, kpi: str | None) -> None:
     """List the measures, or explain one.
 
     NAME is a measure in any notation: nDCG, map, hit@5, 'AP(rel=2)@100'.
     """
     if kpi is not None:
-        from rankgauge.config.bands.loading import load_bands
+        from rankgauge.config.band_sources import load_bands
 
         write(load_bands(kpi).to_yaml())
         return

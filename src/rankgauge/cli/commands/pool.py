@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import click
 
-from rankgauge.cli.documented import documented
-from rankgauge.cli.messages import print_message
-from rankgauge.cli.options.asking import NO_CODE
-from rankgauge.cli.options.declared import option, option_group, out_option
-from rankgauge.cli.options.rankings import QUERIES, Asking, asking_group, is_live, read_rankings
-from rankgauge.cli.options.reading import check_one_stdin, reading_options_and_set
-from rankgauge.cli.options.terminal import collected_notes, print_warnings
+from rankgauge.cli.command_tree import documented
+from rankgauge.cli.options.declared_options import declared_options, option, option_group, out_option
+from rankgauge.cli.options.inputs import ASKED_QUERIES as QUERIES
+from rankgauge.cli.options.inputs import (
+    NO_CODE,
+    asking_group,
+    check_one_stdin,
+    named_files,
+    open_rankings,
+    reading_options_and_set,
+)
+from rankgauge.cli.printing import collected_notes, print_message, print_warnings
 from rankgauge.core.formatting import listing, plural
+from rankgauge.core.run import returned_texts
 from rankgauge.core.settings import Section
 from rankgauge.errors import Note, printable
-from rankgauge.io.options import Reading
-from rankgauge.io.queries import read_queries
-from rankgauge.io.writing import check_writable
-from rankgauge.labels.judged import read_judged
-from rankgauge.labels.pooling import POOL_STRATEGIES, PoolOptions, pool_documents
-from rankgauge.labels.records import PoolItem
-from rankgauge.labels.texts import with_texts, write_pool
+from rankgauge.io.atomic_files import check_writable
+from rankgauge.io.reading_options import Asking, Reading
+from rankgauge.labels.pool_files import PoolItem, read_judged, with_texts, write_pool
+from rankgauge.labels.pooling import PoolOptions, pool_documents
 
 
 @documented(
@@ -34,52 +37,9 @@ from rankgauge.labels.texts import with_texts, write_pool
       -o sample.jsonl
     """,
 )
-@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RUN [RUN …]")
+@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RESULTS …")
 @out_option("Write the pool to FILE.")
-@option_group(
-    "options",
-    PoolOptions,
-    option(
-        "--strategy",
-        section=Section.POOL,
-        type=click.Choice(POOL_STRATEGIES),
-        default="depth",
-        show_default=True,
-        help="Take documents by their best rank, in RRF order, as a random sample, or where relevant ones were found.",
-    ),
-    option(
-        "--depth",
-        section=Section.POOL,
-        type=click.IntRange(min=1),
-        default=10,
-        show_default=True,
-        metavar="K",
-        help="Pool the top K of each run.",
-    ),
-    option(
-        "--budget",
-        section=Section.POOL,
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Choose N documents in all.  [default: the whole pool]",
-    ),
-    option(
-        "--sample-queries",
-        section=Section.POOL,
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Pool only N queries, drawn at random.",
-    ),
-    option(
-        "--seed",
-        section=Section.POOL,
-        type=int,
-        default=0,
-        show_default=True,
-        metavar="N",
-        help="Seed the random numbers.",
-    ),
-)
+@option_group("options", PoolOptions, *declared_options(PoolOptions))
 @option(
     "--judged",
     section=Section.INPUT,
@@ -93,13 +53,13 @@ from rankgauge.labels.texts import with_texts, write_pool
     section=Section.INPUT,
     type=click.Path(),
     metavar="PATH",
-    help="Attach the texts of the documents, in any format of a corpus.",
+    help="Attach the texts of the documents, in any format of a corpus.  [default: those that came with the results]",
 )
 @QUERIES
 @asking_group
 @NO_CODE
 @reading_options_and_set
-def command(
+def pool_command(
     runs: tuple[str, ...],
     out: str,
     options: PoolOptions,
@@ -111,24 +71,25 @@ def command(
 ) -> None:
     """Choose which documents to judge.
 
-    The pool has the top of each RUN, without run, rank or score, so that `rankgauge judge` is blind. uniform and
-    stratified are random samples: each document keeps the probability with which it was drawn. A RUN may be a live
-    retriever, as module:callable, ./FILE.py:name or FILE.yaml; it is asked the queries of --queries.
+    The pool has the top of all RESULTS, without run, rank or score, so that `rankgauge judge` is blind. uniform and
+    stratified are random samples: each document keeps the probability with which it was drawn. RESULTS are those of
+    `rankgauge evaluate`; a live retriever is asked the queries of --queries, or those of a log.
     """
-    inputs = [*(name for name in runs if not is_live(name)), *judged, *filter(None, (corpus, queries))]
+    inputs = named_files(*runs, *judged, corpus, queries)
     check_one_stdin(*inputs)
     check_writable(out, inputs=inputs)
     with collected_notes() as notes:
-        known = None if queries is None else read_queries(queries)
-        rankings, answer_notes = read_rankings(runs, known, options.depth, asking, reading)
-        notes += answer_notes
+        opened = open_rankings(runs, queries, options.depth, asking, reading)
+        rankings, known = opened.results, opened.queries
+        notes += opened.notes
         documents = pool_documents(rankings, options, judged=read_judged(judged, options, reading))
         texts = None
         if corpus is not None:
-            from rankgauge.io.corpus.reading import read_corpus
+            from rankgauge.io.corpus.corpus_files import read_corpus
 
             texts = read_corpus(corpus)
-        items = with_texts(documents, texts, None if known is None else known.known_texts())
+        query_texts = None if known is None else known.known_texts()
+        items = with_texts(documents, texts, query_texts, returned_texts(rankings))
     write_pool(items, out, inputs=inputs)
     print_warnings([*notes, *_missing_texts(items, corpus)])
     sampled = [item for item in items if item.sampled]

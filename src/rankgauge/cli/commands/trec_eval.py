@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from rankgauge._version import __version__
-from rankgauge.adapters.trec_eval.options import parse
+from rankgauge.adapters.trec_eval.command_line import parse
 from rankgauge.errors import RankgaugeError
 from rankgauge.measures import trec_names as trec
 
@@ -71,7 +71,7 @@ def description(family: trec.TrecFamily) -> str:
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def command(arguments: tuple[str, ...]) -> int:
+def trec_eval_command(arguments: tuple[str, ...]) -> int:
     """Run trec_eval: its flags, output and exit codes, byte for byte."""
     out = sys.stdout.buffer
     try:
@@ -85,9 +85,15 @@ def command(arguments: tuple[str, ...]) -> int:
         if options.help:
             out.write(usage([request.family for request in options.requests]).encode())
             return 0
-        from rankgauge.adapters.trec_eval.report import report
+        if options.judgments == "qrels":
+            from rankgauge.adapters.trec_eval.report import report
 
-        for line in report(options):
+            lines = report(options)
+        else:
+            from rankgauge.adapters.trec_eval.group_report import group_report
+
+            lines = group_report(options)
+        for line in lines:
             out.write(line)
         out.flush()
         for note in options.notes[printed:]:

@@ -1,13 +1,14 @@
 """What a run is compared with: a value for each query, and which judged documents were retrieved.
 
 It is made from a run, or from several of the same system, whose mean it is; or it is read from the JSON that earlier
-runs were stored as (read by ``stored``). A stored one that was made with other conventions or queries is refused,
+runs were stored as (``baseline_file``). A stored one that was made with other conventions or queries is refused,
 because a difference would not be due to the retriever; so is one that was made with other judgments, unless it has them
-(see ``growth``).
+(see ``causes``).
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,19 +17,64 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.comparison.gate.kept import kept_data, storable_judgments
-from rankgauge.comparison.gate.runs import BaselineRun, always_retrieved, common_name, common_sha256, mean_values
+from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.tables import Column, Floats
-from rankgauge.core.views import HtmlView
+from rankgauge.core.result_views import HtmlView
+from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.text import json_text
-from rankgauge.io.writing import write_atomically
-from rankgauge.stats.between_runs import RunNoise, pooled_noise
+from rankgauge.io.atomic_files import write_atomically
+from rankgauge.io.text_checks import json_text
+from rankgauge.stats.noise import RunNoise, pooled_noise
+
+
+@dataclass(frozen=True, eq=False)
+class BaselineRun:
+    """One run of a baseline: its value for each query, and which judged documents it retrieved."""
+
+    name: str
+    sha256: str | None
+    values: Floats  # queries × measures; NaN if there is none
+    retrieved: Mapping[str, tuple[str, ...]]  # query → the judged documents it retrieved
+    stored: Mapping[str, Any]  # the run of the scores' schema, as it is written
+    ranking: Run | None = None  # the run itself, if it is known
+
+
+def mean_values(runs: Sequence[BaselineRun]) -> Floats:
+    """The mean of the runs, query by query; exactly the value of a query if all runs have the same."""
+    return mean_of([run.values for run in runs])
+
+
+def mean_of(values: Sequence[Floats]) -> Floats:
+    """The mean of arrays; exactly a value if all arrays have the same."""
+    first = values[0]
+    return first + np.mean([one - first for one in values], axis=0) if len(values) > 1 else first
+
+
+def common_name(runs: Sequence[BaselineRun]) -> str:
+    """The name that all runs have, or how many there are."""
+    names = {run.name for run in runs}
+    return runs[0].name if len(names) == 1 else f"mean of {len(runs)} runs"
+
+
+def common_sha256(runs: Sequence[BaselineRun]) -> str | None:
+    """The hash of the file, if all runs have the same."""
+    hashes = {run.sha256 for run in runs}
+    return runs[0].sha256 if len(hashes) == 1 else None
+
+
+def always_retrieved(runs: Sequence[BaselineRun]) -> dict[str, tuple[str, ...]]:
+    """The judged documents that every run retrieved: one that is missing now was not missing by chance."""
+    others = [{query: set(docs) for query, docs in run.retrieved.items()} for run in runs[1:]]
+    kept = {
+        query: tuple(doc for doc in docs if all(doc in other.get(query, ()) for other in others))
+        for query, docs in runs[0].retrieved.items()
+    }
+    return {query: docs for query, docs in kept.items() if docs}
+
 
 BASELINE_SCHEMA = "rankgauge.baseline/2"
 SCORES = "rankgauge.scores/1"
@@ -130,6 +176,10 @@ class Baseline(HtmlView):
         groups = [values] if self.repeats is None else [values[[*group]] for group in self.repeats]
         return pooled_noise(groups, len(self.runs), units)
 
+    def scores_like(self, like: Scores, qrels: Qrels) -> Scores:
+        """Its values in the shape of a run's scores; refused if judgments, queries or conventions differ."""
+        return stored_scores(self, like, qrels)
+
     def _column_of(self, measure: str) -> int:
         if measure not in self.measures:
             raise self._error(
@@ -228,3 +278,64 @@ def query_sample(queries: list[str]) -> str:
 
 def _queries(queries: list[str], where: str) -> str:
     return f"{plural(len(queries), 'query')} {where} ({query_sample(queries)})"
+
+
+# What a stored baseline keeps so that it can still be compared when labels change: its judgments, and its runs.
+
+LARGEST = sys.float_info.max  # JSON has no infinite score
+
+
+def storable_judgments(qrels: Qrels) -> Qrels | None:
+    """Judgments of documents; None for those by subtopic, by group of judges or by text."""
+    return None if qrels.by_group is not None else qrels
+
+
+def kept_data(judgments: Qrels | None, rankings: Sequence[Run | None]) -> dict[str, Any]:
+    """For JSON; a key without content is left out."""
+    data: dict[str, Any] = {}
+    if judgments is not None:
+        data["judgments"] = _by_query(judgments, judgments.grades)
+    if any(ranking is not None for ranking in rankings):
+        data["rankings"] = [None if ranking is None else _ranking(ranking) for ranking in rankings]
+    return data
+
+
+def _ranking(run: Run) -> dict[str, Any]:
+    failed = np.flatnonzero(run.status == Status.FAILED)
+    scores = _by_query(run, np.clip(run.scores, -LARGEST, LARGEST))
+    return {"name": run.name, "scores": scores, "failed": run.queries.take(failed).to_text()}
+
+
+def _by_query(table: Qrels | Run, numbers: np.ndarray[Any, np.dtype[np.float64]]) -> dict[str, dict[str, float]]:
+    docs, values, bounds = table.docs.to_text(), numbers.tolist(), table.offsets.tolist()
+    return {
+        query: dict(zip(docs[begin:end], values[begin:end], strict=True))
+        for query, begin, end in zip(table.queries.to_text(), bounds[:-1], bounds[1:], strict=True)
+    }
+
+
+# A baseline as one of the systems: its values query by query, without the rankings behind them.
+
+
+def stored_scores(stored: Baseline, like: Scores, qrels: Qrels) -> Scores:
+    """Its scores in the shape of a run's; refused if judgments, queries or conventions differ."""
+    stored.check_comparable(like, qrels)
+    return aligned_scores(stored, like)
+
+
+def aligned_scores(stored: Baseline, like: Scores) -> Scores:
+    """The values of a baseline for the queries and measures of other scores."""
+    rows = [stored.row_of.get(query) for query in like.queries]
+    known = np.array([row is not None for row in rows], dtype=bool)
+    values = np.full(like.values.shape, np.nan)
+    columns = [stored.column(measure.name) for measure in like.measures]
+    values[known] = np.column_stack(columns)[[row for row in rows if row is not None]]
+    return replace(
+        like,
+        run=stored.run,
+        run_sha256=stored.run_sha256,
+        values=values,
+        averaged=known,
+        status=np.full(len(like), Status.ANSWERED, dtype=np.uint8),
+        notes=(),
+    )

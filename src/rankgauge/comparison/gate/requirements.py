@@ -1,17 +1,19 @@
-"""A value that a measure must reach: ``nDCG@10 >= 0.35``."""
+"""What a gate requires of a run: values that measures must reach, as in ``nDCG@10 >= 0.35``, and when a drop fails."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from rankgauge.comparison.statistics_options import Statistics
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import given
+from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.measure import Measure
 
 ROUNDING = 1e-12  # a mean of 0.7 may come out as 0.7 − 1e-16, and is 0.7
 SIGN = re.compile(r">=|<=|≥|≤|>|<")
@@ -23,6 +25,35 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 }
 ASCII_SIGNS = {"≥": ">=", "≤": "<="}
 EXAMPLE = "write nDCG@10>=0.35"
+GATE_STATISTICS = Statistics()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a drop fails."""
+
+    margin: float = setting(
+        0.0, "Never fail on a drop smaller than DROP.", Section.GATE, flag="--margin DROP", limits=">=0", common=True
+    )
+    statistics: Statistics = GATE_STATISTICS
+    two_sided: bool = setting(
+        False, "Test both ways, as `rankgauge compare` does, instead of for drops only.", Section.GATE
+    )
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.statistics.correction == "tukey":
+            raise UsageError("a gate has one run and one baseline, and Tukey's test is of several systems")
+        if self.statistics.alternative != "two-sided":
+            raise UsageError("a gate tests for drops, whatever the alternative is: leave it out")
+
+    @property
+    def alpha(self) -> float:
+        """The share of builds that may fail although nothing changed."""
+        return self.statistics.alpha
+
+
+DEFAULT_RULE = Rule()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 
 #include "scanner.h"
 
-#define DENSE_RANKS 10 /* the sampled ranks: the first ones of a query, then every fiftieth (io/checks/ranks.py) */
+#define DENSE_RANKS 10 /* the sampled ranks: the first ones of a query, then every fiftieth (io/rank_checks.py) */
 #define SPARSE_RANKS 50
 
 /* What is used of a line. */
@@ -42,7 +42,7 @@ NOINLINE static int unusual_line(Blanks *blanks, uint32_t *at, RunLine *line, ui
     return 1;
 }
 
-/* A key in the order of whole numbers without leading zeros, as in io/checks/ranks.py. */
+/* A key in the order of whole numbers without leading zeros, as in io/rank_checks.py. */
 INLINE uint64_t rank_key(const byte *text, uint32_t length) {
     uint64_t word = swap_bytes(keep_bytes(load_word(text), length));
     return length >= 8 ? word : word >> (8 * (8 - length));

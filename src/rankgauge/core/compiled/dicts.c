@@ -172,11 +172,11 @@ static int tied_id(PyObject *doc, TiedId *id) {
     return id->text && id->length && !memchr(id->text, 0, (size_t)id->length);
 }
 
-static int compare_tied(const void *one, const void *other) { /* descending */
+static int compare_tied(const void *one, const void *other) {
     const TiedId *left = one, *right = other;
     size_t shared = (size_t)(left->length < right->length ? left->length : right->length);
-    int order = memcmp(right->text, left->text, shared);
-    return order ? order : (left->length < right->length) - (left->length > right->length);
+    int order = memcmp(left->text, right->text, shared);
+    return tie_order(order ? order : (left->length > right->length) - (left->length < right->length));
 }
 
 /* Correct the ranks of the hits of one tie: `count` of them, at these places of by_rank. */

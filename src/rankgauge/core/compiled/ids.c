@@ -39,7 +39,7 @@ INLINE int is_plain(uint64_t word) { /* eight bytes of visible ASCII */
     return ((word | (word - 0x2020202020202020u) | (word + 0x0101010101010101u)) & 0x8080808080808080u) == 0;
 }
 
-/* Whether an id has an invisible character: the list is that of io/checks/invisible.py. */
+/* Whether an id has an invisible character: the list is that of io/row_checks.py. */
 static int id_is_invisible(const byte *text, uint32_t length) {
     uint32_t at = 0;
     while (at + 8 <= length && is_plain(load_word(text + at))) at += 8;

@@ -157,11 +157,11 @@ INLINE uint64_t score_key(const Join *join, double score) {
     return ~(join->in_doubles ? key_of_double(score) : key_of_float((float)score)); /* the highest first */
 }
 
-static int compare_ids(const Row *one, const Row *other, const byte *text) {
-    return id_order(text + one->doc, one->doc_length, text + other->doc, other->doc_length);
+static int order_in_tie(const Row *one, const Row *other, const byte *text) {
+    return tie_order(id_order(text + one->doc, one->doc_length, text + other->doc, other->doc_length));
 }
 
-/* Merge sort of the rows of one tie, ids descending: it needs n log n comparisons whatever the ids are. */
+/* Merge sort of the rows of one tie: it needs n log n comparisons whatever the ids are. */
 static void sort_tie(const QueryRows *query, Keyed *items, Keyed *spare, uint32_t count) {
     Keyed *from = items, *to = spare;
     for (uint32_t width = 1; width < count; width *= 2) {
@@ -169,8 +169,8 @@ static void sort_tie(const QueryRows *query, Keyed *items, Keyed *spare, uint32_
             uint32_t middle = begin + width < count ? begin + width : count;
             uint32_t end = middle + width < count ? middle + width : count, left = begin, right = middle;
             for (uint32_t at = begin; at < end; at++) {
-                int is_left = left < middle && (right >= end || compare_ids(query->rows + from[left].row,
-                                                                            query->rows + from[right].row, query->text) >= 0);
+                int is_left = left < middle && (right >= end || order_in_tie(query->rows + from[left].row,
+                                                                             query->rows + from[right].row, query->text) <= 0);
                 to[at] = is_left ? from[left++] : from[right++];
             }
         }
@@ -221,7 +221,7 @@ static void rank_hits(Join *join, const QueryRows *query, uint32_t hit_count) {
                 int64_t rank = begin + 1;
                 if (end - begin > 1)
                     for (uint32_t place = begin; place < end; place++)
-                        rank += compare_ids(query->rows + items[place].row, own, query->text) > 0;
+                        rank += order_in_tie(query->rows + items[place].row, own, query->text) < 0;
                 one->rank = rank;
                 one->tie_first = begin + 1, one->tie_last = end;
             }

@@ -183,6 +183,9 @@ INLINE uint64_t id_hash(const byte *text, uint32_t length, uint64_t seed);
 static int id_order(const byte *one, uint32_t length, const byte *other, uint32_t other_length);
 static int id_is_invisible(const byte *text, uint32_t length);
 
+/* The order of tied documents, from the order of their ids: descending, as `order_ties` in core/ranking.py has it. */
+INLINE int tie_order(int order) { return (order < 0) - (order > 0); }
+
 INLINE int id_same(const byte *one, const byte *other, uint32_t length) {
     while (length > 8) {
         if (load_word(one) != load_word(other)) return 0;

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.arrays import Floats, group_of, offsets_of
 from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.tables import Floats
-from rankgauge.core.views import HtmlView
+from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError
-from rankgauge.evaluation.audit.completion import completed
-from rankgauge.evaluation.audit.values import Values, result_of
+from rankgauge.evaluation.audit.audited_values import Values, result_of
+from rankgauge.evaluation.audit.tie_orders import ties_in
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs, query_values
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.options import Reading
-from rankgauge.measures.families.judged import judged
-from rankgauge.measures.spec import Measure
+from rankgauge.io.reading_options import Reading
+from rankgauge.measures.families.counts import judged
+from rankgauge.measures.measure import Measure
 
 # Measures that never decrease if a retrieved document gets a higher grade: they do not depend on the other relevant
 # documents, as R, the ideal ranking and R-precision's cutoff do. SetRelP depends on R, RBP(max_rel='query') on the
@@ -178,3 +178,54 @@ def has_bounds(measure: Measure) -> bool:
     parameters = dict(measure.parameters)
     depends_on_others = parameters.get("max_rel") == "query" or parameters.get("relative", False)
     return measure.definition.name in BOUNDED and not depends_on_others
+
+
+# Completed judgments: every unjudged document gets a grade.
+
+
+def completed(hits: Hits, grade: float) -> Hits:
+    """The join in which every retrieved document that is unjudged, or has a negative grade, gets a grade.
+
+    These documents have the ranks that no hit has. Their ties are known only if a hit shares the tie; otherwise each
+    counts as untied.
+    """
+    ends = np.concatenate([[0], np.cumsum(hits.retrieved)])
+    query = group_of(ends)
+    hit_rows = ends[:-1][hits.query] + hits.rank - 1
+    new = np.ones(len(query), dtype=bool)
+    new[hit_rows] = False
+    rank = np.arange(1, len(query) + 1) - ends[:-1][query]
+    grades = np.full(len(query), grade)
+    grades[hit_rows] = np.where(hits.grade < 0, grade, hits.grade)
+    tie_first, tie_last = rank.copy(), rank.copy()
+    ties = ties_in(hits)
+    number, position = ties.ranks()
+    inside = ends[:-1][ties.query[number]] + ties.first[number] + position - 1
+    tie_first[inside] = ties.first[number]
+    tie_last[inside] = (ties.first + ties.size - 1)[number]
+    # The judgments of a query: the original ones, then one for each new document.
+    judged_query = np.concatenate([hits.judged_query, query[new]])
+    by = np.argsort(judged_query, kind="stable")
+    moved = np.empty(len(by), dtype=np.int64)
+    moved[by] = np.arange(len(by))
+    ordinal = np.empty(len(query), dtype=np.int64)
+    ordinal[hit_rows] = moved[hits.ordinal]
+    ordinal[new] = moved[len(hits.judged) :]
+    return replace(
+        hits,
+        offsets=ends.astype(np.int64),
+        rank=rank,
+        grade=grades,
+        ordinal=ordinal,
+        tie_first=tie_first,
+        tie_last=tie_last,
+        judged_offsets=offsets_of(judged_query[by], len(hits)),
+        judged=_all_grades(hits, grade, int(new.sum()))[by],
+    )
+
+
+def _all_grades(hits: Hits, grade: float, added: int) -> Floats:
+    """The original grades, with negative ones of retrieved documents replaced, followed by the new ones."""
+    original = hits.judged.copy()
+    original[hits.ordinal[hits.grade < 0]] = grade
+    return np.concatenate([original, np.full(added, grade)])

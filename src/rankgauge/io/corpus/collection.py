@@ -8,7 +8,7 @@ from pathlib import Path
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 from rankgauge.io.corpus.corpus import Corpus
-from rankgauge.io.corpus.reading import first_file, read_corpus
+from rankgauge.io.corpus.corpus_files import first_file, read_corpus
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import read_qrels
 

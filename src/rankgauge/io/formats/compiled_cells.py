@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.core.arrays import Floats
 from rankgauge.core.ids import PADDING, Ids, Ints
-from rankgauge.core.tables import Floats
-from rankgauge.io.formats.names import Kind
+from rankgauge.io.formats.named_columns import Kind
 from rankgauge.io.formats.text_blocks import BLOCK_ROWS, TextBlocks
 
 MAX_NAMES = 64  # columns that the extension can tell apart

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import compiled
+from rankgauge.core.arrays import Floats
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import WORD_BYTES, Ids, Ints, Words, words_of
-from rankgauge.core.tables import Floats
 
 CHUNK_ROWS = 1 << 15  # converted together, so that intermediate results stay in the cache
 # Possessive (++, *+): what is matched is not given back, so that a million digits are looked at once.

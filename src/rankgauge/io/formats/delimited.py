@@ -17,20 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import compiled
+from rankgauge.core.arrays import Floats
 from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import ByteStream
-from rankgauge.io.checks.faults import Faults
+from rankgauge.io.faults import Faults
 from rankgauge.io.formats import decimals
-from rankgauge.io.formats.columns import SPACE, batch_from_columns
 from rankgauge.io.formats.compiled_cells import MAX_NAMES, CellReader, CompiledCells, WantedColumns
-from rankgauge.io.formats.formulas import GUARD, unguard_formula
-from rankgauge.io.formats.head import HEAD_BYTES, Head
-from rankgauge.io.formats.names import Kind, Wanted, find_columns, is_header
+from rankgauge.io.formats.detection import HEAD_BYTES, Head
+from rankgauge.io.formats.named_columns import SPACE, Kind, Wanted, batch_from_columns, find_columns, is_header
 from rankgauge.io.formats.text_blocks import BLOCK_ROWS, TextBlocks, open_text
-from rankgauge.io.formats.tokens import pad
+from rankgauge.io.formats.white_space import pad
+from rankgauge.io.writers import GUARD, unguard_formula
 
 # The number of columns of a file without a header → their names.
 POSITIONS: dict[Kind, dict[int, tuple[str, ...]]] = {

@@ -1,20 +1,23 @@
-"""pandas, polars and pyarrow frames, through narwhals (extra ``frames``). Only this file imports the library."""
+"""pandas, polars and pyarrow frames, through narwhals (extra ``frames``), and lazy tables of duckdb and polars.
+
+Only this file imports narwhals.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from rankgauge.core.arrays import Floats
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, InputTypeError, MissingExtraError, shown
-from rankgauge.io.checks.faults import Faults
+from rankgauge.io.faults import Faults
 from rankgauge.io.formats import arrow
-from rankgauge.io.formats.json_records import Records, number_from_json
-from rankgauge.io.formats.lazy_tables import is_lazy_table
+from rankgauge.io.formats.arrow import BATCH_ROWS
+from rankgauge.io.formats.json_text import Records, number_from_json
 
 FRAME_ATTRIBUTES = ("__arrow_c_stream__", "__dataframe__", "__narwhals_dataframe__", "__narwhals_lazyframe__")
 
@@ -112,3 +115,24 @@ def frame_table(frame: Any, name: str) -> FrameTable:
     except Exception as error:
         raise InputError(f"{name}: {shown(str(error), 120)}") from None
     return FrameTable(native)
+
+
+# Tables of other engines that can give their rows batch by batch: duckdb's relations and polars' LazyFrames.
+#
+# Neither library is imported: a caller who has such an object has the library.
+
+
+def is_lazy_table(value: object) -> bool:
+    """Whether a value is a relation of duckdb, or a LazyFrame of a polars that can give batches."""
+    name = type(value).__name__
+    return name == "DuckDBPyRelation" or (name == "LazyFrame" and hasattr(value, "collect_batches"))
+
+
+def record_batches(table: Any) -> Iterator[Any]:
+    """The rows as pyarrow record batches; the table is computed again on each call."""
+    if hasattr(table, "collect_batches"):
+        for frame in table.collect_batches(chunk_size=BATCH_ROWS):
+            yield from frame.to_arrow().to_batches()
+        return
+    read = table.to_arrow_reader if hasattr(table, "to_arrow_reader") else table.fetch_record_batch
+    yield from read(BATCH_ROWS)

@@ -14,25 +14,26 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core import compiled
+from rankgauge.core.arrays import Floats
 from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.byte_streams import ByteStream
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.columns import batch_from_columns
+from rankgauge.io.faults import Faults
 from rankgauge.io.formats.compiled_cells import MAX_NAMES, CellReader, CompiledCells, WantedColumns
-from rankgauge.io.formats.head import HEAD_BYTES, Head
-from rankgauge.io.formats.json_records import describe_json, id_from_json, number_from_json
-from rankgauge.io.formats.jsontext import (
+from rankgauge.io.formats.detection import HEAD_BYTES, Head
+from rankgauge.io.formats.json_text import (
     BLANKS,
     JsonItems,
     JsonPairs,
     NotJsonError,
+    describe_json,
+    id_from_json,
+    number_from_json,
     parse_whole,
     read_records_of_lines,
 )
-from rankgauge.io.formats.names import Wanted, find_columns
+from rankgauge.io.formats.named_columns import Wanted, batch_from_columns, find_columns
 from rankgauge.io.formats.text_blocks import BLOCK_ROWS, Restart, TextBlocks, open_text
 
 Record = dict[str, Any]

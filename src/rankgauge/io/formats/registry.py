@@ -11,23 +11,21 @@ from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io import writers
 from rankgauge.io.byte_streams import ByteStream
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.checks.swapped import check_known_formats, sample
+from rankgauge.io.faults import Faults
 from rankgauge.io.formats import (
     arrow,
-    arrow_batches,
     delimited,
-    grouped,
     json_lines,
     json_mapping,
-    judgments,
-    log,
+    judge_groups,
+    judgment_lines,
+    question_log,
     trec,
 )
 from rankgauge.io.formats.decimals import DECIMAL
-from rankgauge.io.formats.head import Head
-from rankgauge.io.formats.names import Kind, Wanted, columns_for, is_header
-from rankgauge.io.trec_writer import Part, write_trec_rows
+from rankgauge.io.formats.detection import Head, check_known_formats, sample
+from rankgauge.io.formats.named_columns import Kind, Wanted, columns_for, is_header
+from rankgauge.io.writers import Part, write_trec_rows
 
 WriteRows = Callable[[Iterator[Batch], Kind, IO[bytes]], None]  # all rows of a file, in parts of whole queries
 
@@ -55,7 +53,7 @@ class Format:
     matches: Callable[[Head, Kind], bool]
     read: ReadBatches
     write: WriteRows | None = None
-    keeps: frozenset[str] = frozenset()  # which optional parts it can hold: iter rank score tag empty
+    keeps: frozenset[str] = frozenset()  # which optional parts it can hold: iter rank score tag empty columns extras
     suffixes: tuple[str, ...] = ()
     has_names: bool = False  # whether its columns have names, which a caller can refer to
     extra: str | None = None
@@ -65,6 +63,16 @@ class Format:
     def supports(self, kind: Kind) -> bool:
         """Whether the format has this kind of file."""
         return kind in self.columns
+
+    @property
+    def has_tag_column(self) -> bool:
+        """Whether a run may have a column of tags, which separates the runs of a file."""
+        return self.has_names and "tag" in self.keeps
+
+    @property
+    def may_have_several_runs(self) -> bool:
+        """Whether a column, of tags or in a log of systems, may separate the runs of a file."""
+        return self.has_tag_column or self.name == "log"
 
 
 def _msmarco_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
@@ -99,12 +107,14 @@ def _is_tsv(head: Head, kind: Kind) -> bool:
 
 
 def _is_mapping(head: Head, kind: Kind) -> bool:
-    """Whether it is one object; if it is on one line, it must contain objects or lists and not name columns."""
+    """Whether it is one object; on one line, it must hold objects or lists, or only nulls, and not name columns."""
     if not head.is_json or head.text.lstrip()[:1] != b"{":
         return False
     if not head.record:
         return True
-    return any(isinstance(value, list) for value in head.record.values()) and not is_header(list(head.record), kind)
+    values = head.record.values()
+    is_nested = any(isinstance(value, list) for value in values) or all(value is None for value in values)
+    return is_nested and not is_header(list(head.record), kind)
 
 
 def _is_chosen_only(head: Head, kind: Kind) -> bool:
@@ -129,7 +139,7 @@ def write_delimited(delimiter: str, *, escape_formulas: bool = False) -> WriteRo
     """The writer of a delimited table."""
 
     def write_part(rows: Batch, kind: Kind, out: IO[bytes], part: Part) -> None:
-        writers.delimited(rows, kind, writers.DelimitedTable(out, delimiter, part, escape_formulas))
+        writers.write_delimited_rows(rows, kind, writers.DelimitedTable(out, delimiter, part, escape_formulas))
 
     return _in_parts(write_part)
 
@@ -146,7 +156,7 @@ FORMATS = (
         "Parquet, with named columns",
         NAMED_COLUMNS,
         lambda head, kind: head.text.startswith(arrow.PARQUET),
-        arrow_batches.read_batches,
+        arrow.read_batches,
         arrow.write_parquet,
         ALL_PARTS,
         (".parquet", ".pq"),
@@ -159,7 +169,7 @@ FORMATS = (
         "Arrow IPC (Feather), file or stream, with named columns",
         NAMED_COLUMNS,
         lambda head, kind: head.text.startswith((arrow.FILE, arrow.STREAM)),
-        arrow_batches.read_batches,
+        arrow.read_batches,
         arrow.write_arrow,
         ALL_PARTS,
         (".arrow", ".feather", ".ipc"),
@@ -169,13 +179,15 @@ FORMATS = (
     ),
     Format(
         "log",
-        "JSON Lines, one question per line: the retrieved and the relevant documents",
+        "one JSON object per query, with the retrieved and the relevant documents: [the log](log.md)",
         {
-            "qrels": "query_id or question; relevant_ids, optionally grades; any further column",
-            "run": "query_id or question; retrieved_ids, optionally scores",
+            "qrels": "query or query_id; relevant, optionally grades; any further column",
+            "run": "query or query_id; retrieved, optionally with scores, texts and metadata; latency_ms",
         },
-        lambda head, kind: head.is_json and head.record is not None and log.is_log_record(head.record, kind),
-        log.read_batches,
+        question_log.is_log_head,
+        question_log.read_batches,
+        _in_parts(writers.write_log_rows),
+        frozenset({"score", "empty", "columns", "extras"}),
         has_names=True,
     ),
     Format(
@@ -183,8 +195,10 @@ FORMATS = (
         "JSON Lines with provenance, as `rankgauge judge` writes them; the last line of an assessor counts, and of "
         "several assessors the median",
         {"qrels": "query_id doc_id relevance assessor how"},
-        lambda head, kind: kind == "qrels" and head.record is not None and judgments.is_judgment_record(head.record),
-        judgments.read_batches,
+        lambda head, kind: (
+            kind == "qrels" and head.record is not None and judgment_lines.is_judgment_record(head.record)
+        ),
+        judgment_lines.read_batches,
         has_names=True,
     ),
     Format(
@@ -193,7 +207,7 @@ FORMATS = (
         {"qrels": "{query: {document: grade}} or {query: [document]}", "run": "{query: {document: score}} or lists"},
         _is_mapping,
         json_mapping.read_batches,
-        _in_parts(writers.mapping),
+        _in_parts(writers.write_json_mapping),
         frozenset({"score", "empty"}),
         (".json",),
     ),
@@ -203,7 +217,7 @@ FORMATS = (
         NAMED_COLUMNS,
         lambda head, kind: head.is_json,
         json_lines.read_batches,
-        _in_parts(writers.jsonl),
+        _in_parts(writers.write_json_lines),
         ALL_PARTS,
         (".jsonl", ".ndjson"),
         has_names=True,
@@ -214,7 +228,7 @@ FORMATS = (
         {"qrels": "query-id corpus-id score, below a header"},
         lambda head, kind: kind == "qrels" and _cells(head, b"\t") == BEIR_COLUMNS,
         delimited.tsv_batches,
-        _in_parts(writers.beir),
+        _in_parts(writers.write_beir_rows),
         has_names=True,
     ),
     Format(
@@ -234,7 +248,7 @@ FORMATS = (
         {"qrels": "query iter document grade", "run": "query document rank"},
         lambda head, kind: kind == "run" and delimited.has_ranks(head.lines),
         _msmarco_batches,
-        _in_parts(writers.msmarco),
+        _in_parts(writers.write_msmarco_rows),
         frozenset({"iter"}),
     ),
     Format(
@@ -252,9 +266,9 @@ FORMATS = (
         "prefs",
         "preferences of several judges, as trec_eval -R prefs reads them",
         {"qrels": "query group subgroup document level"},
-        grouped.looks_like_preferences,
-        grouped.prefs_batches,
-        _in_parts(grouped.write_prefs),
+        judge_groups.looks_like_preferences,
+        judge_groups.prefs_batches,
+        _in_parts(judge_groups.write_prefs),
         frozenset({"iter"}),
         (".prefs",),
         judgments="preferences",
@@ -264,8 +278,8 @@ FORMATS = (
         "judgments whose grades are preferences, as trec_eval -R qrels_prefs reads them; only if chosen",
         {"qrels": "query group document level"},
         _is_chosen_only,
-        grouped.qrels_prefs_batches,
-        _in_parts(grouped.write_qrels_prefs),
+        judge_groups.qrels_prefs_batches,
+        _in_parts(judge_groups.write_qrels_prefs),
         frozenset({"iter"}),
         judgments="preferences",
     ),
@@ -275,7 +289,7 @@ FORMATS = (
         {"qrels": "query group document grade"},
         _is_chosen_only,
         trec.read_batches,
-        _in_parts(grouped.write_qrels_jg),
+        _in_parts(judge_groups.write_qrels_jg),
         frozenset({"iter"}),
         judgments="groups",
     ),
@@ -286,7 +300,7 @@ FORMATS = (
         {"qrels": "query subtopic document grade"},
         _is_chosen_only,
         trec.read_batches,
-        _in_parts(grouped.write_qrels_jg),
+        _in_parts(judge_groups.write_qrels_jg),
         frozenset({"iter"}),
         judgments="subtopics",
     ),
@@ -335,7 +349,7 @@ def detect_kind(data: bytes, source: str = "input") -> Kind:
     names: list[str] = []
     if head.is_json:
         names = list(head.record or {}) if not _is_mapping(head, "run") else []
-        if head.record is not None and log.is_log_record(head.record):
+        if question_log.is_log_head(head):
             names = []
     elif b"\t" in head.line or b"," in head.line or b";" in head.line:
         rows = (_cells(head, delimiter) for delimiter in (b"\t", b",", b";"))
@@ -353,7 +367,7 @@ def detect_kind(data: bytes, source: str = "input") -> Kind:
         width = len(head.line.split())
         if width in (4, 6) or (width == 3 and delimited.has_ranks(head.lines)):
             return "qrels" if width == 4 else "run"
-        if grouped.looks_like_preferences(head, "qrels"):
+        if judge_groups.looks_like_preferences(head, "qrels"):
             return "qrels"
         check_known_formats(source, sample(head.text), "judgments or a run")
     raise UsageError(f"{source} may contain judgments or a run", hint="choose one: --kind qrels or --kind run")

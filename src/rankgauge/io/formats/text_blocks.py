@@ -1,4 +1,4 @@
-"""A text in blocks, for readers that keep only what they need of it; and what must be true of any text.
+"""A text in blocks, for readers that keep only what they need of it; bytes that no text may have are errors.
 
 What is wrong with a text as a whole (a NUL byte, UTF-16, carriage returns as line endings) is an error at once, however
 large the blocks are.
@@ -13,9 +13,9 @@ import numpy as np
 from rankgauge.core.ids import PADDING
 from rankgauge.errors import InputError
 from rankgauge.io.byte_streams import ByteStream
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.formats.tokens import Bytes
-from rankgauge.io.text import BOM, CR_HINT, CR_LINES, add_bom_warning, check_not_utf16
+from rankgauge.io.faults import Faults
+from rankgauge.io.formats.white_space import Bytes
+from rankgauge.io.text_checks import BOM, CR_HINT, CR_LINES, add_bom_warning, check_not_utf16
 
 BLOCK_BYTES = 1 << 22  # in memory at once
 BLOCK_ROWS = 1 << 16

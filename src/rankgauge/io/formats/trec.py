@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from rankgauge.core.arrays import Floats
 from rankgauge.core.batch import Batch
 from rankgauge.core.ids import DELETE, Ids, Ints
 from rankgauge.core.qrels import LARGEST_GRADE
-from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import ByteStream
-from rankgauge.io.checks.faults import Faults
-from rankgauge.io.checks.swapped import COLUMNS, WHOLE_NUMBER, check_kind, describe_columns
+from rankgauge.io.faults import Faults
 from rankgauge.io.formats import decimals, text_blocks
-from rankgauge.io.formats.names import Wanted
+from rankgauge.io.formats.detection import COLUMNS, WHOLE_NUMBER, check_kind, describe_columns
+from rankgauge.io.formats.named_columns import Wanted
 from rankgauge.io.formats.text_blocks import TextBlocks, open_text
-from rankgauge.io.formats.tokens import TokenLines, split_columns
+from rankgauge.io.formats.white_space import TokenLines, split_columns
 
 QRELS_COLUMNS, RUN_COLUMNS = COLUMNS["qrels"], COLUMNS["run"]
 FIRST_LINE_BYTES = 4096

@@ -14,13 +14,13 @@ from typing import Any, SupportsFloat
 import numpy as np
 
 from rankgauge.core import compiled, ranking
+from rankgauge.core.arrays import Floats
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import JudgedQueries, JudgedRows, build_hits
 from rankgauge.core.ids import Ids, Ints, encode_id
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError
 
 FEW_HITS = 4  # their ranks are counted, instead of sorting all scores

@@ -6,30 +6,48 @@ already is joined as it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, SupportsFloat
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
 
+from rankgauge.core.arrays import Floats
+from rankgauge.core.formatting import plural
 from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.hits_builder import join
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
-from rankgauge.core.run import Run, Status
-from rankgauge.errors import Note
+from rankgauge.core.run import Run, RunExtras, Status
+from rankgauge.errors import Note, shown
 from rankgauge.io.byte_streams import is_dataset
-from rankgauge.io.options import Reading
-from rankgauge.io.pipeline import runs
-from rankgauge.io.pipeline.runs import ALL_ROWS, Progress, RunReader, RunRows, first_results, part_sha256, run_name
+from rankgauge.io.pipeline import run_pipeline
+from rankgauge.io.pipeline.run_pipeline import (
+    ALL_ROWS,
+    Progress,
+    RunReader,
+    RunRows,
+    first_results,
+    part_sha256,
+    run_name,
+)
 from rankgauge.io.read import as_run
+from rankgauge.io.reading_options import Reading
+from rankgauge.io.row_checks import escape_id
 from rankgauge.io.sources import Source, is_graded, open_results
+
+if TYPE_CHECKING:
+    from rankgauge.core.id_overlap import Near
 
 FEW_JUDGED = 10  # ids are examined if fewer than one in this many of the documents that could be judged is judged …
 EXAMINED_ROWS = 1 << 18  # … in the first rows of a run
+SWAPPED_VALUES = (
+    "the judgments have fractions as grades, and the results only whole numbers as scores: are they swapped? judgments "
+    "come first, then results"
+)
 
 
 def join_any(
@@ -42,7 +60,7 @@ def join_any(
             return join_source(qrels, source, reading, compat, progress)
     is_kept = reading.fingerprint or reading.keep_rankings or bool(reading.keep_top)
     if isinstance(data, Mapping) and not is_kept and is_graded(data):
-        joined = _join_dict(qrels, data, compat) if "dict" in runs.SHORTCUTS else None
+        joined = _join_dict(qrels, data, compat) if "dict" in run_pipeline.SHORTCUTS else None
         if joined is not None:
             return [joined]
     return [join_run(qrels, as_run(data, reading), (), reading, compat)]
@@ -54,7 +72,7 @@ def _is_source(data: Any, reading: Reading) -> bool:
         return not is_dataset(data)
     if isinstance(data, (Run, Mapping)) or reading.fingerprint or reading.keep_rankings:
         return False
-    from rankgauge.io.formats.lazy_tables import is_lazy_table
+    from rankgauge.io.formats.frames import is_lazy_table
 
     return is_lazy_table(data)
 
@@ -109,6 +127,7 @@ def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, 
         notes=notes,
         run=run if reading.keep_rankings else None,
         top=run if reading.keep_top and not reading.keep_rankings else None,
+        extras=run.extras,
     )
     return _with_notes(qrels, joined, run.queries, lambda: _first_queries(run))
 
@@ -118,13 +137,26 @@ def _with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[]
     is_missing = joined.hits.status == Status.MISSING
     has_unmatched = bool(is_missing.any()) and joined.queries > len(is_missing) - int(is_missing.sum())
     has_few_judged = _has_few_judged(joined.hits)
-    if not has_unmatched and not has_few_judged:
+    has_fractions = joined.hits.judgments == "grades" and _are_whole(qrels.grades) is False
+    if not has_unmatched and not has_few_judged and not has_fractions:
         return joined
-    from rankgauge.io.pipeline.nearby import near_documents, near_queries
-
-    notes = near_queries(qrels, queries) if has_unmatched else ()
-    notes += near_documents(qrels, results()) if has_few_judged else ()
+    notes = _near_queries(qrels, queries) if has_unmatched else ()
+    notes += _document_notes(qrels, results(), joined.hits) if has_few_judged else ()
+    if has_fractions and _scores_look_like_grades(results()):
+        notes += (Note("values-swapped", SWAPPED_VALUES),)
     return replace(joined, notes=joined.notes + notes)
+
+
+def _are_whole(values: Floats) -> bool:
+    return bool(np.all(np.floor(values) == values))
+
+
+def _scores_look_like_grades(run: Run) -> bool:
+    """Whether all scores are whole numbers, and not those that a list without scores gets, from its length to 1."""
+    if not len(run.scores) or not _are_whole(run.scores):
+        return False
+    from_ranks = np.repeat(run.offsets[1:], np.diff(run.offsets)) - np.arange(len(run.scores))
+    return not np.array_equal(run.scores, from_ranks)
 
 
 def _has_few_judged(hits: Hits) -> bool:
@@ -137,3 +169,42 @@ def _first_queries(run: Run) -> Run:
     """The results of the first queries."""
     queries = np.flatnonzero(run.offsets[:-1] < EXAMINED_ROWS)
     return run if len(queries) == len(run.queries) else run.select(queries)
+
+
+# -- why few ids match: they may differ only in case, quotation marks, leading zeros or Unicode normalization --------
+
+
+def _near_queries(qrels: Qrels, queries: Ids) -> tuple[Note, ...]:
+    """A note for each difference in spelling without which queries of a run would be judged ones."""
+    from rankgauge.core.id_overlap import IdOverlap, queries_only  # few runs need it
+
+    overlap = IdOverlap(queries_only(qrels.queries), queries_only(queries))
+    return tuple(_near_notes(overlap.near_queries, "query", qrels.queries, queries))
+
+
+def _document_notes(qrels: Qrels, run: Run, hits: Hits) -> tuple[Note, ...]:
+    """A note for each difference in spelling without which documents of a run would be judged for their query.
+
+    If none is judged, there is one more, with ids of both sides.
+    """
+    from rankgauge.core.id_overlap import IdOverlap, IdSide, nothing_judged  # few runs need it
+
+    overlap = IdOverlap(IdSide(qrels.queries, qrels.query, qrels.docs), IdSide(run.queries, run.query, run.docs))
+    notes = tuple(_near_notes(overlap.near_documents, "document", qrels.docs, run.docs))
+    if len(hits.rank) or hits.judgments == "passages":
+        return notes
+    extras = run.extras or RunExtras()
+    found = nothing_judged(overlap, extras.metadata, ids_change=extras.ids_change, is_explained=bool(notes))
+    return (found, *notes)
+
+
+def _near_notes(near: Near, what: str, qrels_ids: Ids, run_ids: Ids) -> Iterator[Note]:
+    from rankgauge.core.id_overlap import REWRITINGS  # few runs need it
+
+    for code, qrels_rows, run_rows in near:
+        show = escape_id if code == "ids-unicode" else shown  # ids that look the same are escaped
+        yield Note(
+            code,
+            f"{plural(len(qrels_rows), f'{what} id')} of the run would match the judgments {REWRITINGS[code][0]}: "
+            f"{show(run_ids[int(run_rows[0])])} is {show(qrels_ids[int(qrels_rows[0])])} there",
+        )

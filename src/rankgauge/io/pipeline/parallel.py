@@ -18,8 +18,8 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import held_warnings, warn_user
 from rankgauge.io.byte_streams import is_folder
-from rankgauge.io.options import Reading
 from rankgauge.io.pipeline.joining import join_any
+from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import check_runs
 
 MIN_BYTES_PER_RUN = 1 << 24  # from here on, two threads take 0.6 of the time of one; at a quarter of it, the same time

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankgauge.core import compiled
+from rankgauge.core.arrays import keep_freed_memory
 from rankgauge.core.ids import PADDING, Ids
-from rankgauge.core.tables import keep_freed_memory
 from rankgauge.errors import InputError
+from rankgauge.io import rank_checks
 from rankgauge.io.byte_streams import READ_BYTES, ByteStream
-from rankgauge.io.checks import ranks
-from rankgauge.io.checks.faults import Faults
+from rankgauge.io.faults import Faults
 from rankgauge.io.formats import trec
-from rankgauge.io.formats.names import Wanted
+from rankgauge.io.formats.named_columns import Wanted
 from rankgauge.io.formats.text_blocks import TextBlocks
 from rankgauge.io.row_checks import report_split_queries
-from rankgauge.io.text import BOM, add_bom_warning
+from rankgauge.io.text_checks import BOM, add_bom_warning
 
 if TYPE_CHECKING:
-    from rankgauge.io.pipeline.runs import RunBuilder
+    from rankgauge.io.pipeline.run_pipeline import RunBuilder
 
 COLUMNS = len(trec.RUN_COLUMNS)
 SCATTERED_SHARE = 4  # a run with scattered queries is scanned in memory up to this share of the memory budget
@@ -88,7 +88,7 @@ class TrecScan:
         again = np.flatnonzero(resumed)
         again = again[np.argsort(resumed[again])]
         report_split_queries(self._faults, resumed[again], lambda at: names[int(again[at])])
-        ranks.report_none(self._faults, int(rows) - len(sizes))
+        rank_checks.report_none(self._faults, int(rows) - len(sizes))
         builder.add_judged(numbers, sizes)
         return True
 
@@ -112,7 +112,7 @@ class TrecScan:
         if rows:
             self._has_content = True
             self._usual_columns = COLUMNS
-            ranks.report_none(self._faults, int(rows) - len(sizes))
+            rank_checks.report_none(self._faults, int(rows) - len(sizes))
             builder.add_judged(numbers, sizes)
             if blocks.is_last:
                 self._run.tag = text[tag : tag + tag_length].tobytes()

@@ -1,4 +1,4 @@
-"""Counts, which are summed over queries."""
+"""Counts, which are summed over queries, and the share of a ranking that is judged."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from rankgauge.core.hits import Hits, PerQuery
+from rankgauge.core.hits import Hits, PerQuery, divide
+from rankgauge.measures.measure import MeasureScale
 from rankgauge.measures.registry import measure, needs
-from rankgauge.measures.spec import MeasureScale
 
 
 @measure("NumQ", aggregate="sum", scale=MeasureScale(1.0, 1.0, better=None), missing=1.0, judged_only=False)
@@ -58,3 +58,31 @@ def num_nonrel_judged_ret(hits: Hits, *, rel: float = 1) -> PerQuery:
     Reference: trec_eval: num_nonrel_judged_ret
     """
     return hits.where((hits.grade >= 0) & (hits.grade < rel)).count.astype(float)
+
+
+# The share of a ranking that is judged.
+
+
+@measure("Judged", at="cutoff", judged_only=False, scale=MeasureScale(better=None))
+@needs(None)
+def judged(hits: Hits, *, cutoff: int | None = None) -> PerQuery:
+    """The share of the first k documents that have a judgment; negative grades count as unjudged.
+
+    Formula: |judged in the top k| / min(k, |retrieved|)
+    Reference: ir_measures: Judged@k
+    """
+    top = hits.top(cutoff)
+    return divide(top.where(top.grade >= 0).count, top.retrieved)
+
+
+@measure("Unjudged", aliases=("unj",), at="cutoff", judged_only=False, scale=MeasureScale(better=None))
+@needs(None)
+def unjudged(hits: Hits, *, cutoff: int) -> PerQuery:
+    """The number of documents without a judgment among the first k, divided by k.
+
+    Formula: |unjudged in the top k| / k
+    Reference: trec_eval 10: unj_k
+    """
+    top = hits.top(cutoff)
+    judged_count = top.where(top.grade >= 0).count
+    return divide(top.retrieved - judged_count, np.broadcast_to(cutoff, len(hits)))

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Literal
 
 from rankgauge.core.hits import Hits, PerQuery
+from rankgauge.measures.measure import MeasureScale
 from rankgauge.measures.registry import measure, needs
-from rankgauge.measures.spec import MeasureScale
 
 Scope = Literal["all", "implied", "retrieved"]
 COUNTS = MeasureScale(0.0, math.inf, better=None)

@@ -8,11 +8,11 @@ from typing import Any
 
 from rankgauge.core.formatting import given, listing, plural
 from rankgauge.errors import printable
+from rankgauge.evaluation.audit.audited_values import Values
 from rankgauge.evaluation.audit.ties import TieAudit, TieRange, ties_of
 from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit, can_audit_unjudged, top_grade, unjudged_of
-from rankgauge.evaluation.audit.values import Values
 from rankgauge.evaluation.evaluate import Evaluation
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.measure import Measure
 from rankgauge.render.document import (
     Cell,
     Number,

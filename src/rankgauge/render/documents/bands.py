@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankgauge.config.bands.bands import Band, Bands, Uplift
+from rankgauge.config.bands import Band, Bands, Uplift
 from rankgauge.core.formatting import percent, signed, span_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.render.document import NO_VALUE, NOTHING, Cell, Words, name
 
 if TYPE_CHECKING:
-    from rankgauge.comparison.result import Comparison
-    from rankgauge.config.bands.uplift import UpliftResult
+    from rankgauge.comparison.comparison_result import Comparison
+    from rankgauge.config.uplift import UpliftResult
 
 
 def heading(bands: Bands) -> str:
@@ -87,7 +87,7 @@ def uplifts_of(scores: Scores, bands: Bands | None, comparison: Comparison | Non
     targets = {} if bands is None else uplift_targets(scores, bands)
     if not targets or (comparison is not None and scores.run == comparison.baseline):
         return {}
-    from rankgauge.config.bands.uplift import UpliftResult, uplift_of
+    from rankgauge.config.uplift import UpliftResult, uplift_of
 
     if comparison is None:
         return {name: UpliftResult(target, "needs a baseline") for name, target in targets.items()}

@@ -7,15 +7,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rankgauge._version import __version__
-from rankgauge.comparison.order import sort_systems
-from rankgauge.comparison.remarks import weighted_remarks
-from rankgauge.comparison.result import Comparison, Difference
-from rankgauge.comparison.sentences import best_challenger, headline
-from rankgauge.config.bands.bands import Bands
+from rankgauge.comparison.answer_sentences import best_challenger, headline, weighted_remarks
+from rankgauge.comparison.comparison_result import Comparison, sort_systems
+from rankgauge.comparison.differences import Difference
+from rankgauge.config.bands import Bands
 from rankgauge.core.formatting import given, number, p_equals, percent, plural
-from rankgauge.evaluation.order import sorted_runs
-from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.spec import Measure
+from rankgauge.evaluation.scores import Scores, sorted_runs
+from rankgauge.measures.measure import Measure
 from rankgauge.render.document import (
     BETTER,
     NO_VALUE,
@@ -54,7 +52,8 @@ from rankgauge.render.documents.scores import (
 )
 from rankgauge.render.documents.scores import document as evaluation_document
 from rankgauge.render.formats import printed_json
-from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Cost, Report
+from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Report
+from rankgauge.retrieval.latency import PERCENTILE_NAMES, Cost
 from rankgauge.validation.findings import Finding, Validation
 from rankgauge.validation.findings import as_dict as validation_dict
 
@@ -246,7 +245,7 @@ def cost_table(report: Report) -> Table:
     rows: list[list[Cell]] = [
         [
             name(system),
-            *(Number(value, "milliseconds") for value in (cost.p50, cost.p95, cost.p99)),
+            *(Number(value, "milliseconds") for value in cost.percentiles.values()),
             Number(cost.calls, "count"),
             Number(cost.index_bytes, "bytes"),
             Number(cost.index_seconds, "seconds"),
@@ -254,7 +253,7 @@ def cost_table(report: Report) -> Table:
         for system, cost in report.costs.items()
     ]
     legend = "single calls, one query at a time, warm; an existing or shared index has no build time"
-    titles = ["p50 ms", "p95 ms", "p99 ms", "calls", "index", "build time"]
+    titles = [*(f"{percentile} ms" for percentile in PERCENTILE_NAMES), "calls", "index", "build time"]
     return Table([*words(""), *numbers(*titles)], rows, "Cost", legend)
 
 

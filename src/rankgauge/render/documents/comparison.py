@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rankgauge.comparison.attribution import DocumentChange, QueryChange
-from rankgauge.comparison.order import sort_systems
-from rankgauge.comparison.ranking import SystemRanking
-from rankgauge.comparison.remarks import group_remarks, remarks
-from rankgauge.comparison.result import Comparison, Difference, Outcome
-from rankgauge.comparison.sentences import best_challenger, headline
-from rankgauge.config.bands.bands import Bands
+from rankgauge.comparison.answer_sentences import best_challenger, group_remarks, headline, remarks
+from rankgauge.comparison.comparison_result import Comparison, sort_systems
+from rankgauge.comparison.differences import Difference, Outcome
+from rankgauge.comparison.document_changes import DocumentChange, QueryChange
+from rankgauge.comparison.system_ranking import SystemRanking
+from rankgauge.config.bands import Bands
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import MISSING, given, percent, plural, signed
 from rankgauge.errors import Note, printable

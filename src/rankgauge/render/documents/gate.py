@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rankgauge.comparison.change_parts import method_sentence, parts_sentence
 from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.gate.blame import Bounds, Cause
-from rankgauge.comparison.gate.decide import Decision, Outcome
-from rankgauge.comparison.gate.result import CHANGE_DIGITS, VERDICT_WORDS, ComparedMeasure, GateResult, Verdict
-from rankgauge.comparison.versions.sentences import changes_sentence, method_sentence, parts_sentence
-from rankgauge.config.bands.bands import Band, Bands
+from rankgauge.comparison.gate.causes import Bounds, Cause
+from rankgauge.comparison.gate.decision import ComparedMeasure, Decision, GateOutcome
+from rankgauge.comparison.gate.gate_result import CHANGE_DIGITS, VERDICT_WORDS, GateResult, Verdict
+from rankgauge.comparison.label_changes import changes_sentence
+from rankgauge.config.bands import Band, Bands
 from rankgauge.core.formatting import (
     given,
     listing,
@@ -23,7 +24,7 @@ from rankgauge.core.formatting import (
     text_of,
 )
 from rankgauge.errors import printable
-from rankgauge.evaluation.notes import Note
+from rankgauge.evaluation.caveats import Note
 from rankgauge.render.document import (
     Cell,
     Check,
@@ -43,11 +44,11 @@ from rankgauge.render.document import (
 )
 from rankgauge.render.documents.bands import band_cell, band_of, heading, reached, uplift_lines, with_bands
 from rankgauge.render.documents.scores import as_dict, caveats, conventions_lines
-from rankgauge.stats.detectable import POWER
+from rankgauge.stats.joint_tests import POWER
 
 DETECTABLE = "detectable drop"
 VERDICT_TONES: dict[Verdict, Tone] = {"pass": "better", "fail": "worse"}  # others decide neither way
-DROP_TONES: dict[Outcome, Tone] = {"worse": "worse", "no worse": "better", "unchanged": "better"}
+DROP_TONES: dict[GateOutcome, Tone] = {"worse": "worse", "no worse": "better", "unchanged": "better"}
 CAUSES: dict[Cause, str] = {
     "retriever": "the retriever got worse",
     "lost documents": "relevant documents are gone; the other queries are no worse",

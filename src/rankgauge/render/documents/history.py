@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rankgauge.comparison.result import Comparison
-from rankgauge.comparison.sentences import headline
-from rankgauge.comparison.versions.compare import VersionComparison
-from rankgauge.comparison.versions.parts import ChangeParts
-from rankgauge.comparison.versions.sentences import changes_sentence, method_sentence
+from rankgauge.comparison.answer_sentences import headline
+from rankgauge.comparison.change_parts import ChangeParts, method_sentence
+from rankgauge.comparison.comparison_result import Comparison
+from rankgauge.comparison.label_changes import changes_sentence
+from rankgauge.comparison.version_comparison import VersionComparison
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import (
     MISSING,
@@ -27,11 +27,11 @@ from rankgauge.core.formatting import (
 )
 from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
-from rankgauge.history.checks import QualityChange, QualityCheck, alert_message
 from rankgauge.history.entries import CONFIDENCE, EntrySummary, SavedEntry, SavedMean
+from rankgauge.history.quality_checks import QualityChange, QualityCheck, alert_message
 from rankgauge.history.store import History
 from rankgauge.history.trends import Trend, TrendChange, TrendSeries
-from rankgauge.measures.parse import parse_measures
+from rankgauge.measures.names import parse_measures
 from rankgauge.render.document import (
     NO_VALUE,
     READABLE_NAME,
@@ -250,7 +250,7 @@ def _latency(entry: EntrySummary) -> str:
     cost = entry.cost
     if cost is None:
         return ""
-    times = {"p50": cost.p50, "p95": cost.p95, "p99": cost.p99, "max": cost.max}
+    times = {**cost.percentiles, "max": cost.max}
     parts = [f"{label} {milliseconds(value)}" for label, value in times.items() if value is not None]
     parts += [f"index {byte_size(cost.index_bytes)}"] if cost.index_bytes is not None else []
     return ", ".join(parts)

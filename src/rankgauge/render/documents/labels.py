@@ -7,11 +7,10 @@ from typing import Any
 
 from rankgauge.core.formatting import given, listing, percent, plural
 from rankgauge.errors import Note, printable
-from rankgauge.labels.agreement import AGREEMENT_NAMES, RaterAgreement
-from rankgauge.labels.estimates import LabelEstimates
-from rankgauge.labels.gold.labels import GoldLabels
-from rankgauge.labels.gold.resolution import ResolvedLabels
-from rankgauge.labels.sampled_means import SampledEstimate
+from rankgauge.labels.assessors import AGREEMENT_NAMES, RaterAgreement
+from rankgauge.labels.estimates import LabelEstimates, SampledEstimate
+from rankgauge.labels.gold.gold_labels import GoldLabels
+from rankgauge.labels.gold.resolved_labels import ResolvedLabels
 from rankgauge.render.document import (
     Cell,
     Number,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankgauge.core.formatting import MISSING, NumberKind, percent, plural, span
+from rankgauge.core.formatting import MISSING, NumberKind, listing, milliseconds, percent, plural, span
 from rankgauge.errors import printable
-from rankgauge.evaluation.notes import Note, caveat_sentences
-from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.spec import Measure
+from rankgauge.evaluation.caveats import Note, caveat_sentences
+from rankgauge.evaluation.scores import Scores, sorted_runs
+from rankgauge.measures.measure import Measure
 from rankgauge.render.document import (
     NOTHING,
     Cell,
@@ -33,10 +33,10 @@ from rankgauge.render.document import (
 )
 
 if TYPE_CHECKING:
-    from rankgauge.config.bands.bands import Bands
+    from rankgauge.config.bands import Bands
     from rankgauge.evaluation.evaluate import Evaluation
-    from rankgauge.evaluation.groups import GroupSummary
-    from rankgauge.rag.results import RetrievalResult
+    from rankgauge.evaluation.query_groups import GroupSummary
+    from rankgauge.rag.retrieval_result import RetrievalResult
     from rankgauge.stats.results import Interval
 
 SCORES_SCHEMA = "rankgauge.scores/1"
@@ -61,8 +61,6 @@ def scores_document(scores: Scores) -> ResultDocument:
 
 def score_list_document(scores: Sequence[Scores]) -> ResultDocument:
     """Runs as rows, best first; those on other judgments, or with other measures, in tables of their own."""
-    from rankgauge.evaluation.order import sorted_runs
-
     tables: dict[tuple[object, ...], list[Scores]] = {}
     for run in scores:
         tables.setdefault((run.qrels, run.measures, run.conventions), []).append(run)
@@ -340,9 +338,27 @@ def averaged_line(scores: Sequence[Scores]) -> str:
 
 
 def conventions_lines(scores: Sequence[Scores]) -> list[str]:
-    """What was decided wherever tools disagree; before it, which values are incomplete, and the part of the queries."""
+    """What was decided wherever tools disagree; before it, how live retrievers answered, and what is incomplete.
+
+    The part of the queries is named, too, if others are left out.
+    """
     part = [] if scores[0].conventions.split is None else [f"judgments: {scores[0].qrels}"]
-    return [*incomplete_lines(scores), *part, f"conventions: {scores[0].conventions}"]
+    return [*call_lines(scores), *incomplete_lines(scores), *part, f"conventions: {scores[0].conventions}"]
+
+
+def call_lines(scores: Sequence[Scores]) -> list[str]:
+    """The latency of each live retriever, and the queries for which it failed."""
+    lines = []
+    for run in scores:
+        if run.extras is None or not (run.extras.latency_ms or run.extras.errors):
+            continue
+        calls = run.extras.to_dict()
+        times = [f"{name} {milliseconds(value)}" for name, value in (calls["latency_ms"] or {}).items()]
+        failures = [f"{printable(query)}: {printable(reason)}" for query, reason in calls["errors"].items()]
+        failed = [f"{len(failures)} failed ({listing(failures)})"] if failures else []
+        latency = [f"latency {', '.join(times)}"] if times else []
+        lines.append(f"{printable(run.run, None)}: {'; '.join([*latency, *failed])}")
+    return lines
 
 
 def incomplete_lines(scores: Sequence[Scores]) -> list[str]:

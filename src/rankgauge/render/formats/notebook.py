@@ -14,11 +14,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.core.formatting import byte_size, plural
 from rankgauge.history.store import History
-from rankgauge.io.writing import write_atomically
-from rankgauge.rag.results import RetrievalResult
+from rankgauge.io.atomic_files import write_atomically
+from rankgauge.rag.retrieval_result import RetrievalResult
 from rankgauge.render.document import (
     Cell,
     ChartData,
@@ -36,9 +36,9 @@ from rankgauge.render.document import (
     with_names,
     words,
 )
-from rankgauge.render.documents import document_of
+from rankgauge.render.documents.registry import document_of
 from rankgauge.render.html import as_html
-from rankgauge.render.html.text import plain, plain_lines, shorten_middle
+from rankgauge.render.html.page_text import plain, plain_lines, shorten_middle
 from rankgauge.report.report import Report
 
 WRAPPER = "rankgauge-view"

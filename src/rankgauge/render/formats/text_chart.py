@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rankgauge.comparison.result import Comparison
+from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.core.formatting import MISSING, number, percent, span, text_of
 from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.measure import Measure
 from rankgauge.render.document import ChartData
 from rankgauge.render.documents.scores import interval_span, value_text
 from rankgauge.render.formats.wrapping import columns_of, excerpt, shortened, wrap

@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.comparison.ranking_difference import DIFFERENCE_MEASURES, QueryDifference, RunDifference
+from rankgauge.comparison.run_difference import DIFFERENCE_MEASURES, QueryDifference, RunDifference
 from rankgauge.core.ids import Ids
-from rankgauge.render.documents.agreement import difference_summary, means_of_difference
+from rankgauge.render.documents.ranking_agreement import difference_summary, means_of_difference
 from rankgauge.render.html.charts.differences import Axes
-from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.page import page_parts, template, with_data
 from rankgauge.render.html.page_systems import color_systems
 from rankgauge.render.html.page_tables import page_table
+from rankgauge.render.html.page_text import plain, shorten_end
 from rankgauge.render.html.payload import QUERY_CHARACTERS
+from rankgauge.render.html.payload_packing import Packer
 from rankgauge.render.html.payload_rankings import (
     SNIPPET_CHARACTERS,
     RankedDocuments,
@@ -23,7 +24,6 @@ from rankgauge.render.html.payload_rankings import (
     packed_documents,
     ranked_documents,
 )
-from rankgauge.render.html.text import plain, shorten_end
 
 SCALE = 10_000
 MAX_SNIPPET_CHARACTERS = 400_000  # of all snippets together

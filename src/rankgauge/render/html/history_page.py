@@ -13,24 +13,31 @@ from markupsafe import Markup
 from rankgauge.core.formatting import MISSING, compact_number, milliseconds, percent, plural, signed, span_of, text_of
 from rankgauge.errors import InputError, MeasureError, UsageError, printable
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.history.entries import CONFIDENCE, EntrySummary, SavedMean
-from rankgauge.history.filters import ALL_ENTRIES, EntryFilter
-from rankgauge.history.series import EntrySeries, series_of
+from rankgauge.history.entries import ALL_ENTRIES, CONFIDENCE, EntryFilter, EntrySummary, SavedMean
 from rankgauge.history.store import History
-from rankgauge.history.trends import DEFAULT_LAST, Trend, TrendChange, TrendOptions, TrendPoint, trend_of_series
-from rankgauge.measures.parse import parse_measure
-from rankgauge.measures.spec import Measure
+from rankgauge.history.trends import (
+    DEFAULT_LAST,
+    EntrySeries,
+    Trend,
+    TrendChange,
+    TrendOptions,
+    TrendPoint,
+    series_of,
+    trend_of_series,
+)
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import parse_measure
 from rankgauge.render.document import NOTHING, Cell, Number, Tone, Words
 from rankgauge.render.documents.history import change_text, entry_lines, trend_footer
 from rankgauge.render.documents.scores import best_of
 from rankgauge.render.html.charts.drawing import Chart
 from rankgauge.render.html.charts.over_time import TimeMark, TimePoint, TimeSeries, time_chart
-from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.page import SHARED_SCRIPTS, page_parts, template, with_data
 from rankgauge.render.html.page_tables import Drawn, PageCell, PageColumn, PageRow, PageTable, RowGroup, Styled
 from rankgauge.render.html.page_tables import interval as page_interval
 from rankgauge.render.html.page_tables import value as page_value
-from rankgauge.render.html.text import plain
+from rankgauge.render.html.page_text import plain
+from rankgauge.render.html.payload_packing import Packer
 
 MAX_MEASURES = 3  # with a chart of their own: a chart of 50 entries and 1,000 queries takes most of a second
 POSITIVE = (0.0, float("inf"))

@@ -6,27 +6,26 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import numpy as np
 from markupsafe import Markup
 
 from rankgauge._version import __version__
-from rankgauge.comparison.remarks import remarks
-from rankgauge.comparison.result import Comparison
-from rankgauge.comparison.sentences import best_sentences, headline
+from rankgauge.comparison.answer_sentences import best_sentences, headline, remarks
+from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.core.formatting import given, percent, plural, signed, text_of
 from rankgauge.core.hits import Hits
 from rankgauge.evaluation.audit.ties import ties_of
 from rankgauge.evaluation.audit.unjudged import can_audit_unjudged, top_grade, unjudged_of
-from rankgauge.evaluation.notes import POOL_DEPTH
+from rankgauge.evaluation.caveats import POOL_DEPTH
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.spec import ONE_GRADE, Measure
+from rankgauge.measures.measure import ONE_GRADE, Measure
 from rankgauge.render.document import Sentences, Tone
 from rankgauge.render.documents.bands import uplift_lines, used
 from rankgauge.render.documents.comparison import DIFFERENCE_TONES
@@ -35,6 +34,7 @@ from rankgauge.render.formats.markdown import lines_of, text_of_line
 from rankgauge.render.html.charts.boxes import group_charts
 from rankgauge.render.html.charts.curves import cutoff_charts, recall_charts
 from rankgauge.render.html.charts.differences import averaged_values, axes_of, points_text, scatter, waterfall
+from rankgauge.render.html.charts.drawing import Chart
 from rankgauge.render.html.charts.quality_cost import cost_chart
 from rankgauge.render.html.charts.ranges import judgment_charts, mean_charts
 from rankgauge.render.html.page_systems import PageSystems, page_systems_of
@@ -49,9 +49,9 @@ from rankgauge.render.html.page_tables import (
     results_table,
     sensitivity_table,
 )
+from rankgauge.render.html.page_text import interval_text, measure_text, plain, plain_lines, shorten_end, shorten_middle
 from rankgauge.render.html.payload import Payload
 from rankgauge.render.html.payload_rankings import top_rankings
-from rankgauge.render.html.text import interval_text, measure_text, plain, plain_lines, shorten_end, shorten_middle
 from rankgauge.report.report import NO_RELEVANT_DOCUMENT, Report
 from rankgauge.stats.results import Interval
 
@@ -90,14 +90,8 @@ FILTERS = {
 def page(report: Report) -> str:
     """Render the whole page."""
     page_systems = page_systems_of(report)
-    frame = template("page.html").render(
-        **_answer_section(report, page_systems),
-        **_chart_section(report, page_systems),
-        **_query_section(report, page_systems),
-        **_judgment_section(report, page_systems),
-        **_details_section(report),
-        **page_parts(),
-    )
+    values = {name: value for section in SECTIONS for name, value in section.values(report, page_systems).items()}
+    frame = template("page.html").render(**values, **page_parts(), sections=SECTIONS)
     limit = MAX_PAGE_BYTES - len(frame.encode("utf-8"))
     return with_data(frame, _payload(report, page_systems).text(limit))
 
@@ -210,13 +204,16 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
 
 def _chart_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
     hits, ranked = [joined.hits for joined in report.joined], page_systems.ranked
-    return {
-        "mean_charts": list(mean_charts(page_systems)),
-        "curve_charts": [
+    groups: dict[str, Iterable[Chart]] = {
+        f"Means with {percent(page_systems.confidence)} confidence intervals": mean_charts(page_systems),
+        "Scores by cutoff and recall": [
             *cutoff_charts(report.qrels, report.scores, hits, ranked),
             *recall_charts(report.scores, hits, ranked),
         ],
-        "group_charts": list(group_charts(page_systems.scores, report.by, page_systems.systems)),
+        "Distribution of scores by query group": group_charts(page_systems.scores, report.by, page_systems.systems),
+    }
+    return {
+        "chart_groups": {heading: list(charts) for heading, charts in groups.items()},
         "cost_chart": cost_chart(report, ranked),
         "costs": page_cost_table(report, ranked),
     }
@@ -246,13 +243,30 @@ def _judgment_section(report: Report, page_systems: PageSystems) -> dict[str, An
     }
 
 
-def _details_section(report: Report) -> dict[str, Any]:
+def _details_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
     manifest = report.manifest
     return {
         "validations": report.validations,
         "manifest": None if manifest is None else json.dumps(manifest, indent=2, ensure_ascii=False, default=str),
         "reproduce": report.reproduce,
     }
+
+
+class PageSection(NamedTuple):
+    """A section: its template and id, its title in the navigation, and the values that its template needs."""
+
+    name: str
+    title: str
+    values: Callable[[Report, PageSystems], dict[str, Any]]
+
+
+SECTIONS = (
+    PageSection("answer", "Answer", _answer_section),
+    PageSection("charts", "Charts", _chart_section),
+    PageSection("queries", "Queries", _query_section),
+    PageSection("judgments", "Coverage", _judgment_section),
+    PageSection("details", "Details", _details_section),
+)
 
 
 @dataclass(frozen=True)

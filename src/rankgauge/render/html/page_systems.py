@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rankgauge.comparison.sentences import best_challenger
-from rankgauge.evaluation.intervals import intervals_of_scores
+from rankgauge.comparison.answer_sentences import best_challenger
+from rankgauge.evaluation.mean_intervals import intervals_of_scores
 from rankgauge.evaluation.scores import Scores
 from rankgauge.report.report import Report
 from rankgauge.stats.results import Interval

@@ -13,20 +13,19 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
-from rankgauge.comparison.ranking import RankedPair
-from rankgauge.comparison.remarks import group_remarks
-from rankgauge.comparison.result import Comparison, Difference, GroupDifference
-from rankgauge.comparison.sentences import interval_text, least_sensitive
-from rankgauge.config.bands.bands import Band, Bands
+from rankgauge.comparison.answer_sentences import group_remarks, interval_text, least_sensitive
+from rankgauge.comparison.comparison_result import Comparison
+from rankgauge.comparison.differences import Difference, GroupDifference
+from rankgauge.comparison.system_ranking import RankedPair
+from rankgauge.config.bands import Band, Bands
 from rankgauge.core.formatting import p_equals, percent, plural
+from rankgauge.evaluation.audit.audited_values import Values
 from rankgauge.evaluation.audit.ties import TieAudit
 from rankgauge.evaluation.audit.unjudged import UnjudgedAudit
-from rankgauge.evaluation.audit.values import Values
-from rankgauge.evaluation.groups import groups, mean_of
-from rankgauge.evaluation.order import sorted_runs
-from rankgauge.evaluation.scores import Scores
+from rankgauge.evaluation.query_groups import groups, mean_of
+from rankgauge.evaluation.scores import Scores, sorted_runs
 from rankgauge.history.entries import SavedMean
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.measure import Measure
 from rankgauge.render.document import BETTER, NOTHING, Cell, Number, Range, Table, Tone, Words, name
 from rankgauge.render.documents.bands import bands_of, heading
 from rankgauge.render.documents.benchmark import cost_table
@@ -35,8 +34,9 @@ from rankgauge.render.documents.gate import gate_tables
 from rankgauge.render.documents.scores import best_of, is_count
 from rankgauge.render.html.charts.ranges import forest, largest_distance
 from rankgauge.render.html.page_systems import PageSystem, PageSystems
-from rankgauge.render.html.text import plain
+from rankgauge.render.html.page_text import plain
 from rankgauge.report.report import Report
+from rankgauge.retrieval.latency import PERCENTILE_NAMES
 from rankgauge.stats.results import Interval
 
 MAX_TABLE_GROUPS = 20
@@ -349,7 +349,7 @@ def page_cost_table(report: Report, systems: Sequence[PageSystem]) -> PageTable 
         for system in systems
         if system.name in costs
     ]
-    made = [PageColumn(Words("system"), is_head=True), *columns("p50", "p95", "p99", "calls")]
+    made = [PageColumn(Words("system"), is_head=True), *columns(*PERCENTILE_NAMES, "calls")]
     made += columns("index size", "build time")
     caption = "Latency in ms, one query at a time"
     return PageTable("Cost of each system", made, [RowGroup(rows)], caption=caption) if rows else None

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.core.tables import Floats
-from rankgauge.evaluation.groups import groups
+from rankgauge.core.arrays import Floats
+from rankgauge.evaluation.query_groups import groups
 from rankgauge.render.html.charts.differences import averaged_values, axes_of
-from rankgauge.render.html.packing import Packer
 from rankgauge.render.html.page_systems import PageSystems
+from rankgauge.render.html.page_text import plain, shorten_end
+from rankgauge.render.html.payload_packing import Packer
 from rankgauge.render.html.payload_rankings import PayloadSize, TopRanking, pack_rankings
-from rankgauge.render.html.text import plain, shorten_end
 from rankgauge.report.report import Report
 
 QUERY_CHARACTERS = 240  # of a query's text that are kept

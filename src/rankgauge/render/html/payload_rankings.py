@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.comparison.attribution import shares
+from rankgauge.comparison.document_changes import shares
+from rankgauge.core.arrays import Floats, count_by, group_of, offsets_of
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ids, Ints, concatenate, number_ids
 from rankgauge.core.run import Run
-from rankgauge.core.tables import Floats, count_by, group_of, offsets_of
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.spec import Measure
-from rankgauge.render.html.packing import Packer
+from rankgauge.measures.measure import Measure
 from rankgauge.render.html.page_systems import PageSystems
-from rankgauge.render.html.text import shorten_end
+from rankgauge.render.html.page_text import shorten_end
+from rankgauge.render.html.payload_packing import Packer
 from rankgauge.report.report import SHOWN_DEPTH, Report
 
 

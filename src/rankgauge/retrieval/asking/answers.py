@@ -1,4 +1,4 @@
-"""What a retriever returned for a query, as ids and scores in the order of the ranking.
+"""What a retriever returned for a query, as ids and scores in the order of the ranking; and the notes on all answers.
 
 A list is a ranking: its order counts, whatever its scores are. ``{id: score}`` and sets have no order of their own, and
 are ranked by their scores with the order rule of :mod:`rankgauge.core.ranking`.
@@ -7,21 +7,28 @@ are ranked by their scores with the order rule of :mod:`rankgauge.core.ranking`.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
 import numpy as np
 
 from rankgauge.config.retriever_settings import ScoreMeaning, Unit
 from rankgauge.core import ranking
+from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import checked_score
-from rankgauge.errors import InputError, InputTypeError, UsageError, shown
-from rankgauge.retrieval.asking.columns import NUMBER_TYPES, DocumentColumns, only_type
-from rankgauge.retrieval.asking.documents import IdSource, check_unit
+from rankgauge.errors import InputError, InputTypeError, Note, UsageError, shown
+from rankgauge.io.text_checks import replace_lone_surrogates
+from rankgauge.retrieval.asking.documents import (
+    NUMBER_TYPES,
+    DocumentColumns,
+    IdSource,
+    ResultDetail,
+    check_unit,
+    only_type,
+)
 from rankgauge.retrieval.asking.failures import AnswerFacts, NoAnswer
-from rankgauge.retrieval.asking.shapes import documents_in
 
 ScoreFault = Literal["ascending", "unsorted", "incomplete"]  # how scores contradict the order of a list
 
@@ -76,6 +83,17 @@ class AnswerRules:
             raise UsageError(
                 f"scores must be one of {', '.join(get_args(ScoreMeaning))}, found {shown(str(self.scores))}"
             )
+
+    def details(self, answer: ReadAnswer) -> list[ResultDetail]:
+        """The texts and metadata that come with the results, if the results are chunks: a document is more than one."""
+        if self.unit != "chunk":
+            return []
+        columns = zip(answer.ids, answer.columns.texts(), answer.columns.metadata(), strict=True)
+        return [
+            (name, text if text is None or text.isascii() else replace_lone_surrogates(text), metadata)
+            for name, text, metadata in columns
+            if text is not None or metadata is not None
+        ]
 
     def facts(self, results: RankedResults, error: str | None = None, short_of: int = 0) -> AnswerFacts:
         """What is known of an answer besides its results."""
@@ -232,3 +250,158 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+# Where the documents are in what a retriever returned.
+#
+# A list, or an object or dict that holds one under a usual name; a dict of dicts, one of which holds a list; a dict
+# of columns, ``{"ids": […], "distances": […]}``, each of which may be a list of one list.
+
+LIST_KEYS = (
+    "documents",
+    "results",
+    "matches",
+    "hits",
+    "points",
+    "nodes",
+    "source_nodes",
+    "source_documents",
+    "context",
+)
+TEXT_KEY = "context"  # the only one that may hold texts, which do not identify a document
+ID_COLUMN = "ids"
+# column → field of a document
+COLUMNS = {"ids": "id", "distances": "distance", "scores": "score", "metadatas": "metadata", "documents": "document"}
+
+
+def documents_in(result: Any) -> Any:
+    """The documents that a retriever returned, or None if there are none to be found."""
+    if isinstance(result, Mapping):
+        if is_list(result.get(ID_COLUMN)):
+            return _rows(result)
+        found = _listed(result)
+        return _nested(result) if found is None else found
+    if isinstance(result, (str, bytes)) or result is None:
+        return None
+    if not isinstance(result, (list, set, frozenset)):
+        # Before the iterables: an object of pydantic is one, of its fields.
+        found = _listed({key: getattr(result, key, None) for key in LIST_KEYS})
+        if found is not None:
+            return found
+    return result if is_list(result) else None
+
+
+def is_list(value: Any) -> TypeGuard[Iterable[Any]]:
+    """Whether a value holds several others; text and mappings do not."""
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
+
+
+def _listed(holder: Mapping[Any, Any]) -> Any:
+    """The first list under a usual name."""
+    for key in LIST_KEYS:
+        documents = holder.get(key)
+        if not is_list(documents):
+            continue
+        if key != TEXT_KEY:
+            return documents
+        listed = list(documents)
+        if any(isinstance(document, str) for document in listed):
+            raise InputTypeError(
+                f"{key} of the result holds texts, expected documents with ids",
+                hint="return the documents instead of their texts",
+            )
+        return listed
+    return None
+
+
+def _nested(result: Mapping[Any, Any]) -> Any:
+    """The documents of the only value that holds some, as in the outputs of a pipeline's components."""
+    holders = {key: value for key, value in result.items() if isinstance(value, Mapping)}
+    lists = {key: documents for key, value in holders.items() if (documents := _listed(value)) is not None}
+    if len(lists) > 1:
+        raise InputError(
+            f"{', '.join(map(str, lists))} of the result hold documents, expected one list",
+            hint="return the documents of one of them",
+        )
+    return next(iter(lists.values()), None)
+
+
+def _rows(result: Mapping[Any, Any]) -> list[dict[str, Any]]:
+    """The documents of an answer in columns."""
+    columns = {field: _column(key, result[key]) for key, field in COLUMNS.items() if is_list(result.get(key))}
+    sizes = {key: len(columns[field]) for key, field in COLUMNS.items() if field in columns}
+    if len(set(sizes.values())) != 1:
+        found = ", ".join(f"{size} {key}" for key, size in sizes.items())
+        raise InputError(f"the columns of the result have different lengths: {found}")
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _column(key: str, values: Iterable[Any]) -> Sequence[Any]:
+    """A column, or the only one in a list of columns, which has one per query."""
+    column = list(values)
+    if not column or not isinstance(column[0], (list, tuple)):
+        return column
+    if len(column) != 1:
+        raise InputError(f"{key} of the result has {len(column)} rankings, expected that of one query")
+    return list(column[0])
+
+
+# What a reader must know of the answers of a retriever besides the numbers, each said once with its count.
+
+SCORE_FAULTS = {
+    "ascending": (
+        "scores ascend in {queries}, as distances do: the order of the results counts "
+        "(scores='distance', --scores distance, if they are distances)"
+    ),
+    "unsorted": (
+        "scores contradict the order of the results in {queries}: the order counts (scores='similarity', "
+        "--scores similarity, sorts by score; scores='ignore', --scores ignore, uses the order alone)"
+    ),
+    "incomplete": (
+        "some results have no score in {queries}: the order of the results counts "
+        "(scores='ignore', --scores ignore, uses the order alone)"
+    ),
+}
+
+
+OWN_NUMBER = (
+    "it does not take k, so set its own number of results (LangChain: search_kwargs={{'k': {k}}}, "
+    "LlamaIndex: similarity_top_k={k}, a function: a parameter k)"
+)
+MORE_CHUNKS = "chunks collapsed into documents, so fetch more of them: RetrieverCalls(fetch={fetch}), --fetch {fetch}"
+CHUNKS_PER_DOCUMENT = 5  # for an example
+
+
+def answer_notes(all_facts: Sequence[AnswerFacts], sizes: Sequence[int]) -> tuple[Note, ...]:
+    """The notes on all answers; ``sizes`` are the numbers of results without those that were dropped."""
+    kept = sum(sizes)
+    notes = _short(all_facts, sizes)
+    for fault, message in SCORE_FAULTS.items():
+        count = sum(answer.fault == fault for answer in all_facts)
+        if count:
+            queries = f"{count:,} of {plural(len(all_facts), 'query')}"
+            notes.append(Note("score-order", message.format(queries=queries)))
+    collapsed = sum(answer.collapsed for answer in all_facts)
+    if collapsed:
+        chunks = f"{collapsed + kept} chunks collapsed into {kept} documents"
+        notes.append(Note("chunks-collapsed", f"{chunks}: {collapsed} dropped"))
+    repeated = sum(answer.repeated for answer in all_facts)
+    if repeated:
+        verb = "repeats" if repeated == 1 else "repeat"
+        results = plural(repeated, "result")
+        notes.append(
+            Note("results-repeated", f"{results} {verb} an id of the same query: counted once, at the first rank")
+        )
+    return tuple(notes)
+
+
+def _short(all_facts: Sequence[AnswerFacts], sizes: Sequence[int]) -> list[Note]:
+    """A note if no query has as many results as were requested, and some have results."""
+    deepest = max(sizes, default=0)
+    if not deepest or not all(size < facts.short_of for facts, size in zip(all_facts, sizes, strict=True)):
+        return []
+    k = max(facts.short_of for facts in all_facts)
+    has_collapsed = any(facts.collapsed for facts in all_facts)
+    advice = MORE_CHUNKS.format(fetch=CHUNKS_PER_DOCUMENT * k) if has_collapsed else OWN_NUMBER.format(k=k)
+    results = plural(deepest, "document" if has_collapsed else "result")
+    return [Note("results-short", f"the retriever returned at most {results} of the {k} requested: {advice}")]

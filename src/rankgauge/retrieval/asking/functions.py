@@ -11,12 +11,8 @@ from typing import Any
 from rankgauge.core.run import Status
 from rankgauge.errors import InputTypeError
 from rankgauge.retrieval.asking.failures import NoAnswer, Refusals, recorded_answers
-from rankgauge.retrieval.asking.libraries.haystack import haystack_call
-from rankgauge.retrieval.asking.libraries.langchain import langchain_call
-from rankgauge.retrieval.asking.libraries.llama_index import llama_index_call
-from rankgauge.retrieval.asking.libraries.recognition import LibraryCall
-from rankgauge.retrieval.asking.libraries.stores import store_call
-from rankgauge.retrieval.base import QueryBatch, Retriever, retrieve_run
+from rankgauge.retrieval.asking.libraries import library_call
+from rankgauge.retrieval.retriever import QueryBatch, Retriever, retrieve_run
 
 SYNC_METHODS = ("retrieve", "invoke", "get_relevant_documents", "search", "query")
 ASYNC_METHODS = ("aretrieve", "ainvoke", "aget_relevant_documents")
@@ -61,7 +57,7 @@ class RetrieverFunction:
 def retriever_function(retriever: Any, name: str | None = None, *, prefer_async: bool = False) -> RetrieverFunction:
     """The function of a retriever: itself, or the first known method of an object, or the object if it is callable.
 
-    A :class:`~rankgauge.retrieval.base.Retriever`, which answers batches, is asked one query at a time.
+    A :class:`~rankgauge.retrieval.retriever.Retriever`, which answers batches, is asked one query at a time.
     ``prefer_async`` chooses the asynchronous method of an object that has both.
     """
     if isinstance(retriever, Retriever) and not inspect.isclass(retriever):
@@ -69,7 +65,7 @@ def retriever_function(retriever: Any, name: str | None = None, *, prefer_async:
     title = name or str(getattr(retriever, "__name__", None) or type(retriever).__name__)
     method = None
     if not inspect.isroutine(retriever) and not inspect.isclass(retriever):
-        call = _library_call(retriever, prefer_async)
+        call = library_call(retriever, prefer_async=prefer_async)
         if call is not None:
             return RetrieverFunction(title, call.function, k_is_second=True, uses_k=call.passes_k)
         methods = (*ASYNC_METHODS, *SYNC_METHODS) if prefer_async else METHODS
@@ -87,13 +83,11 @@ def retriever_function(retriever: Any, name: str | None = None, *, prefer_async:
     return RetrieverFunction(title, function, *_k_parameter(function))
 
 
-def _library_call(retriever: Any, prefer_async: bool) -> LibraryCall | None:
-    """How an object of a library is asked, if it needs more than a call with a query and k."""
-    for find in (langchain_call, llama_index_call, haystack_call):
-        call = find(retriever, prefer_async=prefer_async)
-        if call is not None:
-            return call
-    return store_call(retriever)
+def is_retriever(value: object) -> bool:
+    """Whether an object answers queries: it can be called, or it has a method that can be asked."""
+    if inspect.isclass(value):
+        return False
+    return callable(value) or any(callable(getattr(value, method, None)) for method in METHODS)
 
 
 def _k_parameter(function: Callable[..., Any]) -> tuple[str | None, bool]:

@@ -1,1 +1,1 @@
-"""Embedders: texts in, vectors out. One file per kind."""
+"""Embedders: texts in, vectors out. One file per kind; ``open_embedder`` finds them by name."""

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.tables import Floats
+from rankgauge.core.arrays import Floats
 from rankgauge.errors import InputError, MissingExtraError, printable, shown
-from rankgauge.retrieval.base import Identity
-from rankgauge.retrieval.embedders.base import hashed_identity
-from rankgauge.retrieval.embedders.model_folders import file_hashes, read_sentence_model
-from rankgauge.retrieval.embedders.pieces import load_tokenizer
+from rankgauge.retrieval.embedders.embedder import hashed_identity
+from rankgauge.retrieval.embedders.model_files import file_hashes, load_tokenizer, read_sentence_model
+from rankgauge.retrieval.retriever import Identity
 
 MODEL_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 POOLED_OUTPUT = "sentence_embedding"
@@ -26,7 +25,7 @@ NO_POOLING_HINT = (
 
 class OnnxEmbedder:
     """A folder with ``model.onnx`` (directly or in ``onnx/``), ``tokenizer.json``, and the files of
-    sentence-transformers that say how the vectors of its tokens become one: see :mod:`.model_folders`.
+    sentence-transformers that say how the vectors of its tokens become one: see :mod:`.model_files`.
 
     Texts run one by one: in a batch they would be padded, and a text's last digits would depend on its neighbors.
     """

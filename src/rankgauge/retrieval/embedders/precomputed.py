@@ -21,15 +21,14 @@ from numpy.typing import NDArray
 
 from rankgauge.core.formatting import plural
 from rankgauge.errors import InputError, printable, shown
-from rankgauge.io.byte_streams import DEFAULT_LIMITS, read_bytes, sha256_of_file
-from rankgauge.io.corpus.lines import document_limits, read_head, read_lines
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, document_limits, read_bytes, sha256_of_file
+from rankgauge.io.corpus.corpus_files import read_head, read_lines
 from rankgauge.io.formats import arrow
-from rankgauge.io.formats.json_records import id_from_json
-from rankgauge.io.formats.jsontext import parse_plain_json
-from rankgauge.io.formats.names import DOC_ID_NAMES, QUERY_ID_NAMES, normalize_name
-from rankgauge.retrieval.base import Identity
-from rankgauge.retrieval.embedders.base import hashed_identity
-from rankgauge.retrieval.store import read_array
+from rankgauge.io.formats.json_text import id_from_json, parse_plain_json
+from rankgauge.io.formats.named_columns import DOC_ID_NAMES, QUERY_ID_NAMES, normalize_name
+from rankgauge.retrieval.embedders.embedder import hashed_identity
+from rankgauge.retrieval.indexing import read_array
+from rankgauge.retrieval.retriever import Identity
 
 NPY = b"\x93NUMPY"
 VECTOR_NAMES = ("vector", "embedding")

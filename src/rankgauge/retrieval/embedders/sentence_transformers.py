@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.core.tables import Floats
+from rankgauge.core.arrays import Floats
 from rankgauge.errors import MissingExtraError
-from rankgauge.retrieval.base import Identity
-from rankgauge.retrieval.embedders.base import hashed_identity
-from rankgauge.retrieval.embedders.model_folders import file_hashes, prompts_by_side
-from rankgauge.retrieval.embedders.offline import allow_downloads
+from rankgauge.retrieval.embedders.embedder import hashed_identity
+from rankgauge.retrieval.embedders.model_files import allow_downloads, file_hashes, prompts_by_side
+from rankgauge.retrieval.retriever import Identity
 
 OWNER = "sentence-transformers"  # of a model whose name has none
 CACHE_VARIABLE = "SENTENCE_TRANSFORMERS_HOME"

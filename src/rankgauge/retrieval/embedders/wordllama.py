@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from rankgauge.errors import InputError, MissingExtraError
 from rankgauge.io.byte_streams import sha256_of_file
-from rankgauge.retrieval.base import Identity
-from rankgauge.retrieval.embedders.base import hashed_identity
-from rankgauge.retrieval.embedders.pieces import load_tokenizer
+from rankgauge.retrieval.embedders.embedder import hashed_identity
+from rankgauge.retrieval.embedders.model_files import load_tokenizer
+from rankgauge.retrieval.retriever import Identity
 
 WEIGHTS_FILE = Path("weights") / "l2_supercat_256.safetensors"
 TOKENIZER_FILE = Path("tokenizers") / "l2_supercat_tokenizer_config.json"

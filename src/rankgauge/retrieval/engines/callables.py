@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from rankgauge.config.retriever_settings import DEFAULT_CALLS, RetrieverCalls, ScoreMeaning, Unit
+from rankgauge.core.arrays import frozen
 from rankgauge.core.ids import Ids
-from rankgauge.core.run import Run, Status
-from rankgauge.core.tables import frozen
+from rankgauge.core.run import Run, RunExtras, Status
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, run_scores
 from rankgauge.retrieval.asking.calls import CallResult, ask_all
-from rankgauge.retrieval.asking.documents import IdSource
+from rankgauge.retrieval.asking.documents import IdSource, ReturnedDetails
 from rankgauge.retrieval.asking.failures import AnswerFacts, record_answer
 from rankgauge.retrieval.asking.functions import retriever_function
-from rankgauge.retrieval.base import AnswerHandler, Identity, QueryBatch
+from rankgauge.retrieval.retriever import AnswerHandler, Identity, QueryBatch
+
+PLAIN_TYPES = (str, bytes, int, float, type(None))
 
 
 class CallableRetriever:
@@ -47,36 +51,39 @@ class CallableRetriever:
     ) -> None:
         if calls.journal is not None:
             raise UsageError("a journal is kept by evaluate_retriever or fetch_run, not by a retriever")
+        self.source, self.rules, self.calls = source, AnswerRules(id, unit, scores), calls
         self._function = retriever_function(source, name)
         self.name, self.version = self._function.name, version
-        self._rules, self._calls = AnswerRules(id, unit, scores), calls
         self._source_identity = {**source_identity(source), **_own_identity(source), **(made_by or {})}
 
     def identity(self) -> Identity:
         """The given name and version, how answers are read, and the code of the function."""
-        id_source = self._rules.id
+        id_source = self.rules.id
         return {
             "mode": "callable",
             "name": self.name,
             "version": self.version,
             "id": source_identity(id_source)["callable"] if callable(id_source) else id_source,
-            "unit": self._rules.unit,
-            "scores": self._rules.scores,
-            "fetch": self._calls.fetch,
+            "unit": self.rules.unit,
+            "scores": self.rules.scores,
+            "fetch": self.calls.fetch,
             **self._source_identity,
         }
 
     def retrieve(self, queries: QueryBatch, k: int) -> Run:
         """Answer a batch."""
         rankings, all_facts = [RankedResults()] * len(queries), [AnswerFacts()] * len(queries)
+        returned = ReturnedDetails()
 
         def keep(row: int, ranking: RankedResults, facts: AnswerFacts) -> None:
-            rankings[row], all_facts[row] = ranking, facts
+            # The text of a document is kept once, however many answers have it.
+            rankings[row], all_facts[row] = ranking, replace(facts, details=returned.add(facts.details))
 
         begin = time.perf_counter()
         self.retrieve_each(queries, k, keep)
         failed = np.array([facts.error is not None for facts in all_facts], dtype=bool)
         run = ranked_results_run(self.name, queries.ids, rankings, failed, k)
+        run = replace(run, extras=extras_of_answers(dict(zip(queries.ids.to_text(), all_facts, strict=True)), k))
         seconds = time.perf_counter() - begin
         for name, facts in zip(queries.ids.to_text(), all_facts, strict=True):
             overhead = 0.0 if facts.latency is None or len(queries) > 1 else seconds - facts.latency
@@ -88,12 +95,25 @@ class CallableRetriever:
         names = queries.ids.to_text()
 
         def handle_call(row: int, call: CallResult) -> None:
-            ranking = RankedResults() if call.answer is None else self._rules.rank(call.answer, names[row])
-            short_of = self._rules.short_of(ranking, k, passes_k=self._function.passes_k)
-            handle(row, ranking, replace(self._rules.facts(ranking, call.error, short_of), latency=call.latency))
+            read = None if call.answer is None else self.rules.read(call.answer, names[row])
+            ranking = RankedResults() if read is None else read.ranking
+            short_of = self.rules.short_of(ranking, k, passes_k=self._function.passes_k)
+            facts = self.rules.facts(ranking, call.error, short_of)
+            details = () if read is None else self.rules.details(read)
+            handle(row, ranking, replace(facts, latency=call.latency, details=details))
 
-        requests = [(text, self._calls.fetch or k) for text in queries.texts]
-        ask_all(self._function, requests, self._calls, handle_call)
+        requests = [(text, self.calls.fetch or k) for text in queries.texts]
+        ask_all(self._function, requests, self.calls, handle_call)
+
+
+def extras_of_answers(answers: Mapping[str, AnswerFacts], k: int) -> RunExtras:
+    """What came with the answers of queries, each of which was asked for k results."""
+    returned = ReturnedDetails()
+    for facts in answers.values():
+        returned.add(facts.details)
+    latencies = {query: facts.latency for query, facts in answers.items()}
+    errors = {query: facts.error for query, facts in answers.items() if facts.error is not None}
+    return returned.extras(latencies, errors, k)
 
 
 def first_results(ranking: RankedResults, k: int) -> tuple[list[str], list[float]]:
@@ -126,8 +146,17 @@ def _own_identity(source: Any) -> dict[str, Any]:
     return {"source": dict(found)} if isinstance(found, Mapping) else {}
 
 
+def _arguments_sha256(source: partial[Any]) -> str:
+    """The hash of what a function is called with, which may hold secrets; of objects, only the type is known."""
+    named = [(None, value) for value in source.args] + sorted(source.keywords.items())
+    plain = [(name, value if isinstance(value, PLAIN_TYPES) else type(value).__qualname__) for name, value in named]
+    return hashlib.sha256(repr(plain).encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def source_identity(source: Any) -> dict[str, Any]:
     """Where a function, or the class of an object, is defined, and the hash of that file; its own identity first."""
+    if isinstance(source, partial):
+        return {**source_identity(source.func), "arguments_sha256": _arguments_sha256(source)}
     definition = source if hasattr(source, "__qualname__") else type(source)
     name = f"{getattr(definition, '__module__', '?')}:{definition.__qualname__}"
     try:

@@ -2,66 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 import threading
-import time
 import weakref
 from collections.abc import Mapping
-from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode, urlsplit, urlunsplit
+from functools import partial
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
 
-from rankgauge.config.environment import expand
-from rankgauge.config.filling import RequestTemplate
-from rankgauge.config.reading import load_section
-from rankgauge.config.selectors import PathNotFound
+from rankgauge.config.config_file import load_section
+from rankgauge.config.json_paths import PathNotFound, Selector, describe, parse_selector
+from rankgauge.config.request_templates import RequestTemplate
+from rankgauge.config.retriever_settings import HTTP_TIMEOUT
 from rankgauge.config.servers import HttpSection
-from rankgauge.core.formatting import given
-from rankgauge.errors import MissingExtraError, UsageError, printable, shown
-from rankgauge.retrieval.asking.calls import call_deadline
-from rankgauge.retrieval.asking.pauses import certificate_fault
-from rankgauge.retrieval.base import Identity
-from rankgauge.retrieval.embedders.base import identity_of
-from rankgauge.retrieval.embedders.named import embedder
-from rankgauge.retrieval.engines.http_answers import AnswerReader
-from rankgauge.retrieval.engines.http_exchange import (
-    ACCEPTED_ENCODINGS,
-    DeadlinePassed,
-    Deadlines,
-    NotDecoded,
-    TooLarge,
-    decoded,
-)
-from rankgauge.secrets import error_text, first_line, mask_secrets
+from rankgauge.config.yaml_files import expand
+from rankgauge.errors import UsageError, shown
+from rankgauge.retrieval.asking.documents import Document
+from rankgauge.retrieval.embedders.embedder import identity_of
+from rankgauge.retrieval.engines.http_client import HttpClient, HttpFailure, JsonAnswer
+from rankgauge.retrieval.open_embedder import embedder
+from rankgauge.retrieval.retriever import Identity
+from rankgauge.secrets import mask_secrets
 
-SHOWN_BODY = 200  # characters of an answer in an error
 ANSWER_KEYS = ("method", "url", "headers", "params", "body", "results", "id", "score", "text", "require")
-DEFAULT_TIMEOUT = 30.0  # seconds
-MAX_REDIRECTS = 10
-DEFAULT_PORTS = {"http": 80, "https": 443}
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 SAMPLE_VALUES = {"query": "", "k": 1, "vector": [0.0]}
-
-
-class HttpFailure(RuntimeError):
-    """A server did not answer a query; ``response`` has the status and the headers, if there was a response."""
-
-    def __init__(self, message: str, response: Any = None) -> None:
-        super().__init__(message)
-        self.response = response
-
-
-class HttpTimeout(TimeoutError):
-    """A server did not answer in time."""
-
-
-class _JsonAnswer(NamedTuple):
-    """An answer of a server in JSON."""
-
-    content: Any
-    place: str  # the method and the URL, for errors
-    response: Any
 
 
 class HttpEngine:
@@ -69,7 +35,7 @@ class HttpEngine:
 
     ``section`` has the request and the paths of the answer: an ``HttpSection``, or a mapping of its keys. An exchange
     may take as long as the call that it belongs to (``RetrieverCalls.timeout``); without such a limit, ``timeout``
-    seconds, 30 by default.
+    seconds; None is the default of ``--timeout``.
     """
 
     def __init__(
@@ -81,16 +47,13 @@ class HttpEngine:
         self.method = self.section.method or ("GET" if self.section.body is None else "POST")
         self._request = RequestTemplate({"params": self.section.params or {}, "body": self.section.body}, expand)
         self._url = RequestTemplate(self.section.url, expand)
-        self._timeout = DEFAULT_TIMEOUT if timeout is None else timeout
-        self._deadlines = Deadlines()
-        self._has_secret_body = "${" in json.dumps(self.section.body)
-        self._headers = {name: _header(name, text) for name, text in (self.section.headers or {}).items()}
+        self._timeout = HTTP_TIMEOUT if timeout is None else timeout
+        headers = {name: _header(name, text) for name, text in (self.section.headers or {}).items()}
         self._reader = AnswerReader(self.section)
         self._embedder = None if self.section.embedder is None else embedder(self.section.embedder)
         self._embedder_lock = threading.Lock()
         self._check_request()
-        self._client = _open_client(self.section, self._headers)
-        self._deadlines.apply_to(self._client)
+        self._client = HttpClient(self.section, self.method, headers)
         self.close = weakref.finalize(self, self._client.close)  # also if nobody calls it
 
     def identity(self) -> Identity:
@@ -115,72 +78,11 @@ class HttpEngine:
         """The whole answer to one query, as JSON: for servers that answer something else than results."""
         return self._ask({"query": query, "k": 1}).content
 
-    def _ask(self, values: Mapping[str, Any]) -> _JsonAnswer:
+    def _ask(self, values: Mapping[str, Any]) -> JsonAnswer:
         """The answer to a request; raises unless it is a success in JSON."""
         request = self._request.fill(values)
         content = None if self.section.body is None else json.dumps(request["body"], allow_nan=False).encode("ascii")
-        url = self._fill_url(values, request["params"])
-        place = f"{self.method} {shown_url(url)}"
-        response, data = self._send(url, content, place)
-        if not response.is_success:
-            raise HttpFailure(f"{place}: {_status(response)}: {_first_line(data)}", response)
-        try:
-            return _JsonAnswer(json.loads(data), place, response)
-        except (ValueError, RecursionError):
-            kind = printable(response.headers.get("content-type", "no content type"))
-            raise HttpFailure(f"{place}: expected JSON, found {kind}: {_first_line(data)}", response) from None
-
-    def _send(self, url: str, content: bytes | None, place: str) -> tuple[Any, bytes]:
-        """The response and its content, whatever its status."""
-        import httpx
-
-        now = time.monotonic()
-        deadline = call_deadline() or now + self._timeout
-        seconds = deadline - now
-        headers = None if content is None else {"Content-Type": "application/json"}
-        try:
-            with self._deadlines.until(deadline):
-                options = {"content": content, "headers": headers, "timeout": self._deadlines.left(None)}
-                request = self._client.build_request(self.method, url, **options)
-                for _ in range(MAX_REDIRECTS + 1):
-                    with contextlib.closing(self._client.send(request, stream=True)) as response:
-                        if not self.section.redirects or response.next_request is None:
-                            return response, self._read(response, place)
-                        request = self._redirected(request, response.next_request, place)
-            raise HttpFailure(f"{place}: more than {MAX_REDIRECTS} redirects")
-        except httpx.PoolTimeout:
-            count = self.section.max_connections
-            raise HttpTimeout(f"{place}: none of {count} connections (max_connections) was free") from None
-        except (DeadlinePassed, httpx.TimeoutException):
-            raise HttpTimeout(f"{place}: no complete answer within {given(round(seconds, 2))} s") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            if (reason := certificate_fault(error)) is not None:
-                raise HttpFailure(f"{place}: the certificate of the server is not valid: {reason}") from error
-            reason = printable(str(error), SHOWN_BODY) or "no reason given"
-            raise HttpFailure(f"{place}: {type(error).__name__}: {reason}") from error
-
-    def _redirected(self, request: Any, following: Any, place: str) -> Any:
-        """The request that a redirect leads to, without anything that another origin must not get."""
-        if _origin(request.url) == _origin(following.url):
-            return following
-        if self._has_secret_body and following.method == request.method:
-            target = shown_url(str(following.url))
-            raise HttpFailure(f"{place}: redirected to another origin, {target}, but the body has a secret (${{NAME}})")
-        for name in (*self._headers, "Authorization", "Cookie"):
-            if name.lower() != "host":  # which is that of the other origin already
-                following.headers.pop(name, None)
-        return following
-
-    def _read(self, response: Any, place: str) -> bytes:
-        """The content of a response; an error if it is too large, or cannot be decoded."""
-        limit = self.section.max_response_bytes
-        try:
-            return decoded(response.iter_raw(), response.headers.get("content-encoding", ""), limit)
-        except TooLarge:
-            message = f"{place}: the answer has more than {limit:,} bytes (max_response_bytes)"
-            raise HttpFailure(message, response) from None
-        except NotDecoded as error:
-            raise HttpFailure(mask_secrets(f"{place}: {error}"), response) from None
+        return self._client.ask(self._fill_url(values, request["params"]), content, self._timeout)
 
     def _fill_url(self, values: Mapping[str, Any], params: Mapping[str, Any]) -> str:
         """The URL of a query."""
@@ -206,29 +108,6 @@ class HttpEngine:
             raise UsageError("body must be JSON, which has no NaN and no Infinity") from None
 
 
-def post_json(url: str, content: bytes, *, timeout: float, purpose: str) -> int:
-    """Send JSON once, and return the status of the answer; redirects are not followed. Errors do not show the URL."""
-    httpx = _import_httpx(purpose)
-    headers = {"Content-Type": "application/json", "User-Agent": "rankgauge"}
-    deadlines = Deadlines()
-    try:
-        with httpx.Client(timeout=timeout) as client, deadlines.until(time.monotonic() + timeout):
-            deadlines.apply_to(client)
-            with client.stream("POST", url, content=content, headers=headers) as response:
-                return int(response.status_code)
-    except (DeadlinePassed, httpx.TimeoutException):
-        raise HttpTimeout(f"no answer within {timeout:g} s") from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise HttpFailure(error_text(error)) from None
-
-
-def shown_url(url: str) -> str:
-    """A URL for a message: without user, password, query string and secrets."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return printable(urlunsplit((parts.scheme, host, parts.path, "", "")), SHOWN_BODY)
-
-
 def _header(name: str, text: str) -> str:
     """The value of a header; an error, without the value, if HTTP does not allow it."""
     if not HEADER_NAME.fullmatch(name):
@@ -242,50 +121,75 @@ def _header(name: str, text: str) -> str:
     return value
 
 
-def _origin(url: Any) -> str:
-    return f"{url.scheme}://{url.host}:{url.port or DEFAULT_PORTS.get(url.scheme)}"
-
-
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _status(response: Any) -> str:
-    text = f"status {response.status_code} {printable(response.reason_phrase)}".rstrip()
-    if response.is_redirect:
-        text += f" to {shown_url(response.headers.get('location', ''))} (redirects: true follows it)"
-    return text
+# Results from the JSON of a server's answer, found by the paths of a configuration.
+
+DEFAULT_ID = "id"
 
 
-def _first_line(data: bytes) -> str:
-    """The first line of an answer, shortened and without secrets."""
-    line = first_line(data, SHOWN_BODY)
-    return shown(line, SHOWN_BODY) if line else "an empty answer"
+class AnswerReader:
+    """Reads results from the JSON of an answer."""
+
+    def __init__(self, section: HttpSection) -> None:
+        self._list = None if section.results is None else parse_selector(section.results)
+        self._id = parse_selector(section.id or DEFAULT_ID)
+        self._score = None if section.score is None else parse_selector(section.score)
+        self._text = None if section.text is None else parse_selector(section.text)
+        self._required = [(parse_selector(path), value) for path, value in (section.require or {}).items()]
+
+    def results(self, document: Any) -> list[Any]:
+        """The results of an answer, best first; raise PathNotFound if a path leads nowhere."""
+        for selector, expected in self._required:
+            found = selector.select(document)
+            if found != expected or isinstance(found, bool) is not isinstance(expected, bool):
+                raise PathNotFound(f"{selector.text} is {describe(found)}, expected {describe(expected)}")
+        if self._list is None:
+            return self._from_columns(document)
+        items = self._list.select(document)
+        if not isinstance(items, list):
+            raise PathNotFound(f"{self._list.text} is {describe(items)}, expected a list of results")
+        select = partial(_select, items, self._list.text)
+        return _results(self._checked_ids(select(self._id) or []), select(self._score), select(self._text))
+
+    def _from_columns(self, document: Any) -> list[Any]:
+        """Results whose ids, scores and texts are selected from the top."""
+        ids = self._id.select(document)
+        others = [None if selector is None else selector.select(document) for selector in (self._score, self._text)]
+        for selector, values in zip((self._score, self._text), others, strict=True):
+            if selector is not None and values is not None and len(values) != len(ids):
+                raise PathNotFound(f"{selector.text} has {len(values)} values, {self._id.text} has {len(ids)}")
+        return _results(self._checked_ids(ids), *others)
+
+    def _checked_ids(self, ids: list[Any]) -> list[Any]:
+        """The ids; raise PathNotFound if one is neither text nor a whole number."""
+        for number, name in enumerate(ids, 1):
+            if not isinstance(name, (str, int)) or isinstance(name, bool) or name == "":
+                found = f"{self._id.text} of result {number} is {describe(name)}"
+                raise PathNotFound(f"{found}, expected an id: text or a whole number")
+        return ids
 
 
-def _open_client(section: HttpSection, headers: Mapping[str, str]) -> Any:
-    """A client with its pool of connections."""
-    import ssl
-
-    httpx = _import_httpx("HTTP retrievers")
-    count = section.max_connections
-    verify: bool | ssl.SSLContext = section.verify is not False
-    if isinstance(section.verify, str):
+def _select(items: list[Any], list_path: str, selector: Selector | None) -> list[Any] | None:
+    """A value of each result; None without a selector."""
+    if selector is None:
+        return None
+    values = []
+    for number, item in enumerate(items):
         try:
-            verify = ssl.create_default_context(cafile=section.verify)
-        except OSError as error:
-            path = printable(section.verify, None)
-            raise UsageError(f"verify: cannot read {path}: {error.strerror or error}") from None
-    return httpx.Client(
-        headers={"User-Agent": "rankgauge", "Accept-Encoding": ACCEPTED_ENCODINGS, **headers},
-        verify=verify,
-        limits=httpx.Limits(max_connections=count, max_keepalive_connections=count),
-    )
+            values.append(selector.select(item))
+        except PathNotFound as error:
+            raise PathNotFound(f"{selector.text} not found in result {number + 1} of {list_path}: {error}") from None
+    return values
 
 
-def _import_httpx(purpose: str) -> Any:
-    try:
-        import httpx
-    except ModuleNotFoundError:
-        raise MissingExtraError(f"{purpose} require httpx", hint="pip install 'rankgauge[http]'") from None
-    return httpx
+def _results(ids: list[Any], scores: list[Any] | None, texts: list[Any] | None) -> list[Any]:
+    documents = ids
+    if texts is not None:
+        documents = [
+            Document(name, text if isinstance(text, str) else "", {"document_id": name})
+            for name, text in zip(documents, texts, strict=True)
+        ]
+    return documents if scores is None else list(zip(documents, scores, strict=True))

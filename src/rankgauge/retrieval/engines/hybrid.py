@@ -8,9 +8,9 @@ import numpy as np
 
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import UsageError, held_warnings
-from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
-from rankgauge.retrieval.fusion.fusion import DEFAULT_METHOD, DEFAULT_NORMALIZATION, DEFAULT_RRF_K, fuse
-from rankgauge.retrieval.scores import spread_run
+from rankgauge.retrieval.fusion import DEFAULT_METHOD, DEFAULT_NORMALIZATION, DEFAULT_RRF_K, fuse
+from rankgauge.retrieval.ranked_scores import spread_run
+from rankgauge.retrieval.retriever import Identity, QueryBatch, Retriever, retrieve_run
 
 DEFAULT_DEPTH = 100  # minimum number of documents requested from each retriever
 

@@ -1,27 +1,27 @@
-"""Reranking: the top results are scored again, more closely."""
+"""Reranking: the top results are scored again, more closely, with the texts of their documents."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
 
 from rankgauge.config.retriever_settings import DEFAULT_SETTINGS
+from rankgauge.core.arrays import Floats
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run
-from rankgauge.core.tables import Floats
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
-from rankgauge.retrieval.base import Identity, QueryBatch, Retriever, retrieve_run
-from rankgauge.retrieval.decisions import Decisions, id_text
-from rankgauge.retrieval.embedders.base import Embedder, hashed_identity, identity_of
+from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.retrieval.embedders.embedder import Embedder, hashed_identity, identity_of
+from rankgauge.retrieval.engines.unit_vectors import cosines
 from rankgauge.retrieval.engines.vector import embed_texts
-from rankgauge.retrieval.engines.vectors import cosines
-from rankgauge.retrieval.loading import code_identity, has_parameter, is_object_path, load_object
-from rankgauge.retrieval.scores import cut_run
-from rankgauge.retrieval.texts import DocumentTexts
+from rankgauge.retrieval.named_code import code_identity, has_parameter, is_object_path, load_object
+from rankgauge.retrieval.ranked_scores import cut_run
+from rankgauge.retrieval.retriever import Decisions, Identity, QueryBatch, Retriever, id_text, retrieve_run
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 DEFAULT_RERANK_DEPTH = DEFAULT_SETTINGS.rerank_top
@@ -163,3 +163,27 @@ class RerankedRetriever:
         # Integer steps below the lowest: six digits distinguish them, and they stay after the reranked results.
         remaining_scores = np.floor(top_scores.min()) - 1 - np.arange(len(docs) - len(top_docs))
         return np.concatenate([top_scores, remaining_scores])
+
+
+# The texts of a corpus by id, in one byte buffer, so that many small documents cost no more than their bytes.
+
+
+class DocumentTexts:
+    """Titles and texts of one or more corpora; of two documents with the same id, the first counts."""
+
+    def __init__(self, *corpora: Corpus) -> None:
+        self._rows: dict[bytes, int] = {}
+        parts: list[bytes] = []
+        for document in chain.from_iterable(corpora):
+            if document.id not in self._rows:
+                self._rows[document.id] = len(parts)
+                parts.append(document.full_text.encode("utf-8", "surrogatepass"))
+        self._texts = Ids.from_bytes(parts)
+
+    def of(self, ids: Ids) -> Sequence[str]:
+        """The text of each id; an id that is not in the corpus is an error."""
+        names = list(ids)
+        unknown_document = next((name for name in names if name not in self._rows), None)
+        if unknown_document is not None:
+            raise InputError(f"document {shown(unknown_document)} is not in the corpus")
+        return [self._texts[self._rows[name]].decode("utf-8", "surrogatepass") for name in names]

@@ -1,28 +1,135 @@
-"""Retrieval by embeddings."""
+"""Retrieval by embeddings: exact search, or faiss, which only this file imports (extra ``faiss``)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.config.retriever_settings import DEFAULT_SETTINGS
-from rankgauge.core.ids import Ids
+from rankgauge.core.arrays import Floats, group_of, offsets_of
+from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run
-from rankgauge.core.tables import Floats
-from rankgauge.errors import InputError, UsageError, printable, warn_user
+from rankgauge.errors import InputError, MissingExtraError, UsageError, printable, warn_user
 from rankgauge.io.corpus.corpus import Corpus, unique_ids
-from rankgauge.retrieval import store
-from rankgauge.retrieval.base import Identity, QueryBatch
-from rankgauge.retrieval.batches import reported_batches
-from rankgauge.retrieval.embedders.base import Embedder, code_note, identity_of, unhashed_note
-from rankgauge.retrieval.engines.exact import Exact, VectorIndex
-from rankgauge.retrieval.engines.vectors import UnitVectors, to_unit
-from rankgauge.retrieval.scores import cut_run
+from rankgauge.retrieval import indexing
+from rankgauge.retrieval.embedders.embedder import Embedder, code_note, identity_of, unhashed_note
+from rankgauge.retrieval.engines.unit_vectors import UnitVectors, cosines, float32_error, row_cosines, to_unit
+from rankgauge.retrieval.indexing import reported_batches
+from rankgauge.retrieval.ranked_scores import cut_run, lower_bound, round_scores, top_k
+from rankgauge.retrieval.retriever import Identity, QueryBatch
+
+# Exact nearest neighbors: every document is compared with every query, one block at a time.
+#
+# Cosines in float32 propose the documents that may be among the top k: all whose cosine, give or take the bound on
+# its error, reaches the k-th. Only theirs are then computed exactly, so scores and order are those of an exact
+# search.
+
+SCORES_PER_BLOCK = 1 << 20  # held in memory at once: 4 MB
+QUERIES_PER_BLOCK = 256
+BELOW_ALL = -4.0  # less than any cosine, whatever its error
+
+
+class Neighbors(NamedTuple):
+    """The documents nearest to each query, best first."""
+
+    offsets: Ints  # of the queries
+    rows: Ints  # of the documents
+    scores: Floats  # rounded cosines
+
+
+class VectorIndex(Protocol):
+    """Find the documents nearest to query vectors."""
+
+    def search(self, queries: UnitVectors, k: int) -> Neighbors:
+        """The k documents nearest to each query."""
+
+
+class Exact:
+    """Exhaustive search. It holds the vectors, which may be memory-mapped, and one block of scores in memory."""
+
+    def __init__(
+        self,
+        vectors: UnitVectors,
+        ids: Ids,
+        *,
+        scores_per_block: int = SCORES_PER_BLOCK,
+        query_block: int = QUERIES_PER_BLOCK,
+    ) -> None:
+        self.vectors, self.ids, self.scores_per_block, self.query_block = vectors, ids, scores_per_block, query_block
+        self._error = float32_error(vectors.shape[1])
+
+    @cached_property
+    def _zero_rows(self) -> Ints:
+        """The documents without a direction, which are never found."""
+        step = max(1, self.scores_per_block // max(1, self.vectors.shape[1]))
+        begins = range(0, len(self.vectors), step)
+        zero = [np.flatnonzero(~self.vectors[begin : begin + step].any(axis=1)) + begin for begin in begins]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *zero])
+
+    def search(self, queries: UnitVectors, k: int) -> Neighbors:
+        """The k documents nearest to each query; zero vectors of documents and queries are left out."""
+        begins = range(0, len(queries), self.query_block)
+        parts = [self._search_block(queries[begin : begin + self.query_block], k) for begin in begins]
+        sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(part.offsets) for part in parts)])
+        return Neighbors(
+            np.cumsum(sizes),
+            np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in parts)]),
+            np.concatenate([np.zeros(0), *(part.scores for part in parts)]),
+        )
+
+    def _search_block(self, queries: UnitVectors, k: int) -> Neighbors:
+        searched = np.flatnonzero(queries.any(axis=1))
+        directions = queries[searched]
+        group, rows, scores = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+        threshold = np.full(len(queries), BELOW_ALL)  # the score that a further document must reach, by query
+        step = max(1, self.scores_per_block // max(1, len(searched)))
+        for begin in range(0, len(self.vectors) if len(searched) else 0, step):
+            near = directions @ np.asarray(self.vectors[begin : begin + step]).T
+            zero_rows = self._zero_rows
+            in_block = np.searchsorted(zero_rows, [begin, begin + step])
+            near[:, zero_rows[in_block[0] : in_block[1]] - begin] = -np.inf
+            query_row, column = self._candidates(near, threshold[searched], k)
+            # New rows join the best so far; the top k of both are the top k of all documents seen.
+            group = np.concatenate([group, searched[query_row]])
+            rows = np.concatenate([rows, begin + column])
+            exact = row_cosines(directions, query_row, self.vectors, begin + column)
+            scores = np.concatenate([scores, round_scores(exact)])
+            order = np.argsort(group, kind="stable")
+            group, rows, scores = group[order], rows[order], scores[order]
+            kept, offsets = top_k(offsets_of(group, len(queries)), self.ids.take(rows), scores, k)
+            group, rows, scores = group_of(offsets), rows[kept], scores[kept]
+            full = np.flatnonzero(np.diff(offsets) == k)
+            threshold[full] = scores[offsets[full + 1] - 1]
+        return Neighbors(offsets_of(group, len(queries)), rows, scores)
+
+    def _candidates(self, near: UnitVectors, threshold: Floats, k: int) -> tuple[Ints, Ints]:
+        """Query row and document column of the documents that may be among the top k, by float32 cosines.
+
+        ``threshold`` is the rounded score of the k-th document so far. If there are more than twice k candidates, the
+        k-th of this block is used too: k documents have an exact cosine of at least its value less the error.
+        """
+        bounds = np.array([lower_bound(value) for value in threshold.tolist()]) - self._error
+        candidates = near >= _round_down(bounds)[:, None]
+        crowded = np.flatnonzero(np.count_nonzero(candidates, axis=1) > 2 * k)
+        if len(crowded):
+            place = near.shape[1] - k
+            kth = np.partition(near[crowded], place, axis=1)[:, place].astype(np.float64)
+            bounds[crowded] = [lower_bound(value - self._error) - self._error for value in kth.tolist()]
+            candidates[crowded] &= near[crowded] >= _round_down(bounds[crowded])[:, None]
+        query_row, column = np.nonzero(candidates)
+        return query_row, column
+
+
+def _round_down(bounds: Floats) -> UnitVectors:
+    """The bounds in float32, in which they are compared, and never above what they were."""
+    return np.nextafter(bounds.astype(np.float32), np.float32(-np.inf))
+
 
 EMBEDDING_BATCH_SIZE = 256  # texts given to an embedder at once
 DOCUMENTS_PER_BLOCK = 4096  # centered at once
@@ -62,11 +169,11 @@ class Vector:
             self._shift = mean_vector(self.vectors) * self.center
             subtract(self.vectors, self._shift)
         else:
-            self.ids, self.vectors = store.ids_from_arrays(stored), stored["vectors"]
+            self.ids, self.vectors = indexing.ids_from_arrays(stored), stored["vectors"]
             self._shift = np.asarray(stored["shift"])
         if index is not None and self.rebuilt:
-            arrays = {**store.ids_to_arrays(self.ids), "vectors": self.vectors, "shift": self._shift}
-            store.save_arrays(Path(index), self._header(), arrays)
+            arrays = {**indexing.ids_to_arrays(self.ids), "vectors": self.vectors, "shift": self._shift}
+            indexing.save_arrays(Path(index), self._header(), arrays)
             _saved_here.add(Path(index).resolve())
         self._index: VectorIndex = search(self.vectors, self.ids)
 
@@ -89,10 +196,10 @@ class Vector:
         identity, name = identity_of(self.embedder), printable(str(folder), None)
         problem = unhashed_note(identity)
         if problem is not None:
-            if store.holds_index(folder):
+            if indexing.holds_index(folder):
                 warn_user(f"{name}: the vectors are computed again: {problem}")
             return None
-        stored = store.load_arrays(folder, self._header, _are_valid)
+        stored = indexing.load_arrays(folder, self._header, _are_valid)
         caveat = code_note(identity)
         if stored is not None and caveat is not None and folder.resolve() not in _saved_here:
             warn_user(f"{name}: stored vectors are used again: {caveat}")
@@ -131,11 +238,11 @@ class Vector:
         return unique_ids(self._documents.source, names, lines), _join_parts(parts, len(names))
 
 
-def _are_valid(arrays: store.Arrays) -> bool:
+def _are_valid(arrays: indexing.Arrays) -> bool:
     """Whether stored arrays fit each other."""
     vectors, shift = arrays["vectors"], arrays["shift"]
-    have_forms = store.has_form(vectors, np.float32, 2) and store.has_form(shift, np.float64, 1)
-    return have_forms and store.valid_ids(arrays) and vectors.shape == (len(arrays["ids.length"]), len(shift))
+    have_forms = indexing.has_form(vectors, np.float32, 2) and indexing.has_form(shift, np.float64, 1)
+    return have_forms and indexing.valid_ids(arrays) and vectors.shape == (len(arrays["ids.length"]), len(shift))
 
 
 def mean_vector(vectors: UnitVectors) -> Floats:
@@ -187,3 +294,62 @@ def _join_parts(parts: list[UnitVectors], count: int) -> UnitVectors:
         out[end - len(part) : end] = part
         end -= len(part)
     return out
+
+
+# Approximate or exact search with faiss.
+#
+# faiss only proposes candidates, more than requested. Their cosines are then computed exactly as by ``Exact``, so that
+# scores and order are the same to the digit; what an approximate index did not propose is missing.
+
+CANDIDATE_FACTOR = 2  # times k candidates are requested first
+
+
+class Faiss:
+    """A faiss index. ``factory`` is its description in faiss: ``Flat``, ``HNSW32``, ``IVF256,Flat``."""
+
+    def __init__(self, vectors: UnitVectors, ids: Ids, *, factory: str = "Flat") -> None:
+        faiss = import_faiss()
+        self.vectors, self.ids = vectors, ids
+        self._index = faiss.index_factory(vectors.shape[1], factory, faiss.METRIC_INNER_PRODUCT)
+        table = np.ascontiguousarray(vectors)
+        if not self._index.is_trained:
+            self._index.train(table)
+        self._index.add(table)
+
+    def search(self, queries: UnitVectors, k: int) -> Neighbors:
+        """The nearest of the candidates, with exact cosines."""
+        candidates = [self._candidates(query, k) for query in queries]
+        offsets = np.concatenate([[0], np.cumsum([len(rows) for rows, _ in candidates])]).astype(np.int64)
+        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(rows for rows, _ in candidates)])
+        scores = round_scores(np.concatenate([np.zeros(0), *(cosine for _, cosine in candidates)]))
+        kept, offsets = top_k(offsets, self.ids.take(rows), scores, k)
+        return Neighbors(offsets, rows[kept], scores[kept])
+
+    def _candidates(self, query: UnitVectors, k: int) -> tuple[Ints, Floats]:
+        """The rows and cosines of the candidates: enough that no document left out can tie with the k-th.
+
+        Among documents that tie, faiss takes whichever it meets first, and its order by float32 is not exact.
+        """
+        count, error = min(len(self.ids), CANDIDATE_FACTOR * k) if query.any() else 0, float32_error(len(query))
+        while count:
+            proposed = np.unique(self._index.search(query[None], count)[1][0])
+            rows = proposed[proposed >= 0].astype(np.int64)
+            rows = rows[self.vectors[rows].any(axis=1)]
+            cosine = cosines(query[None], self.vectors[rows])[0]
+            exhausted = len(proposed) < count or count == len(self.ids)
+            # A document left out is not above the lowest one in float32, hence at most twice the error above it.
+            if exhausted or (len(rows) > k and cosine.min() + 2 * error < lower_bound(float(np.sort(cosine)[-k]))):
+                return rows, cosine
+            count = min(len(self.ids), 2 * count)
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
+
+
+def import_faiss() -> Any:
+    """Import faiss, or raise an error that says how to install it."""
+    try:
+        import faiss
+    except ModuleNotFoundError:
+        raise MissingExtraError(
+            "this index needs the library faiss", hint="pip install 'rankgauge[faiss]', or use the exact search"
+        ) from None
+    return faiss

@@ -9,9 +9,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import compact_number, plural
-from rankgauge.core.tables import Floats
-from rankgauge.evaluation.groups import groups
+from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.scores import Scores
 from rankgauge.render.html.charts.drawing import (
     FULL_WIDTH,

@@ -11,11 +11,11 @@ from markupsafe import Markup
 from rankgauge.core.formatting import compact_number
 from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
-from rankgauge.evaluation.audit.values import Values
+from rankgauge.evaluation.audit.audited_values import Values
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.families.iprec import ELEVEN_POINTS
-from rankgauge.measures.parse import parse_measure
-from rankgauge.measures.spec import ONE_GRADE, Measure
+from rankgauge.measures.families.precision_recall import ELEVEN_POINTS
+from rankgauge.measures.measure import ONE_GRADE, Measure
+from rankgauge.measures.names import parse_measure
 from rankgauge.render.html.charts.drawing import (
     FULL_WIDTH,
     NAME_SPACING,

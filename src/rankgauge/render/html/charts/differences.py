@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import plural
-from rankgauge.core.tables import Floats
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.spec import Direction
+from rankgauge.measures.measure import Direction
 from rankgauge.render.html.charts.drawing import (
     AXIS_DROP,
     FULL_WIDTH,

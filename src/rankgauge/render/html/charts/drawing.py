@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from rankgauge.core.formatting import MINUS, given, text_of
 from rankgauge.render.html.page_systems import PageSystem
-from rankgauge.render.html.text import plain, shorten_middle
+from rankgauge.render.html.page_text import plain, shorten_middle
 
 FULL_WIDTH = 1000  # what the width of a plot counts as
 CARD_WIDTH = 296  # pixels that a chart has on a screen of 360: labels must fit there

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from rankgauge.core.formatting import compact_number, milliseconds
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.measure import Measure
 from rankgauge.render.html.charts.curves import area_for
 from rankgauge.render.html.charts.drawing import (
     FULL_WIDTH,

@@ -8,14 +8,14 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from rankgauge.comparison.result import Difference
+from rankgauge.comparison.differences import Difference
 from rankgauge.core.formatting import percent
 from rankgauge.core.hits import Hits
 from rankgauge.evaluation.audit.ties import TieAudit
 from rankgauge.evaluation.audit.unjudged import UnjudgedAudit
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.families.judged import judged
-from rankgauge.measures.spec import Measure
+from rankgauge.measures.families.counts import judged
+from rankgauge.measures.measure import Measure
 from rankgauge.render.html.charts.curves import cutoff_chart
 from rankgauge.render.html.charts.drawing import (
     FULL_WIDTH,
@@ -37,7 +37,7 @@ from rankgauge.render.html.charts.drawing import (
     text_width,
 )
 from rankgauge.render.html.page_systems import PageSystem, PageSystems
-from rankgauge.render.html.text import interval_text, measure_text
+from rankgauge.render.html.page_text import interval_text, measure_text
 
 RANGE_ROW, SCENARIO_ROW, RANGE_TOP, RANGE_BOTTOM = 26, 76, 4, 22
 KEY_HEIGHT = 30

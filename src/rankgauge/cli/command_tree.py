@@ -1,0 +1,340 @@
+"""All commands as data, imported when they are used, and their help: by task, with examples and sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from rankgauge._version import __version__
+from rankgauge.core.public_names import check_memory_for_algebra
+
+if TYPE_CHECKING:
+    from rankgauge.core.settings import Section
+
+
+class LazyCommand(NamedTuple):
+    """A command that is not imported yet.
+
+    ``rankgauge runs fetch`` is the ``runs_fetch_command`` of its module.
+    """
+
+    module: str  # of rankgauge.cli.commands
+    help: str  # the first line
+
+
+Commands = Mapping[str, "LazyCommand | LazyGroup"]  # by name
+Tasks = Mapping[str, Commands]  # what a user wants to do → the commands for it
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are used."""
+
+    def __init__(self, *args: Any, tasks: Tasks, prefix: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.no_args_is_help = False  # prints help as an error
+        self.tasks, self.prefix = tasks, prefix
+        self.lazy: Commands = {name: found for commands in tasks.values() for name, found in commands.items()}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Print the help of a group that is called without a command: on standard output, as success."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """List the names of the commands."""
+        return list(self.lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        found = self.lazy.get(cmd_name)
+        if found is None or isinstance(found, LazyGroup):
+            return found
+        check_memory_for_algebra()  # most commands need NumPy
+        module = import_module(f"rankgauge.cli.commands.{found.module}")
+        command: click.Command = getattr(module, f"{self.prefix}{cmd_name}_command")
+        for parameter in command.params:
+            if isinstance(parameter.type, click.Path):
+                parameter.type.readable = False  # its reader says why it cannot be read: bad input, not a usage error
+        return command
+
+    def one_line_helps(self) -> dict[str, str]:
+        """The first line of the help of each command."""
+        return {name: (command.help or "").partition("\n")[0] for name, command in self.lazy.items()}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands before the options, which are few."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by task, in one column of names, without importing any."""
+        longest, helps = max(map(len, self.lazy)), self.one_line_helps()
+        for task, commands in self.tasks.items():
+            with formatter.section(task):
+                formatter.write_dl([(f"{name:{longest}}", helps[name]) for name in commands])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and suggest one for a misspelled name."""
+        if args and args[0] not in self.lazy and not args[0].startswith("-"):
+            from rankgauge.errors import nearest, shown
+
+            close = nearest(args[0], list(self.lazy))
+            raise click.UsageError(f"no command {shown(args[0])}" + (f"; did you mean {close}?" if close else ""), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _group(name: str, help: str, commands: Commands) -> LazyGroup:
+    return LazyGroup(name, help=help, tasks={"Commands": commands}, prefix=f"{name}_")
+
+
+# What a user wants to do → the commands for it, each with its module and its one-line help. Data, so that --help
+# imports nothing; a test compares it with the commands.
+TASKS: Tasks = {
+    "Start": {
+        "demo": LazyCommand("benchmark", "Run a benchmark on the bundled collection."),
+        "init": LazyCommand("init", "Write a rankgauge.yaml for what is in this folder."),
+    },
+    "Evaluate": {
+        "evaluate": LazyCommand("evaluate", "Score results on labels."),
+        "measures": LazyCommand("measures", "List the measures, or explain one."),
+        "pipeline": LazyCommand("adapters", "Evaluate routing, gate and reranking from a log."),
+        "rq": LazyCommand("adapters", "Check whether searching a story finds the right scenes."),
+        "trec_eval": LazyCommand("trec_eval", "Run trec_eval: its flags, output and exit codes, byte for byte."),
+    },
+    "Compare and gate": {
+        "compare": LazyCommand("compare", "Show which run is better, with what confidence, and which queries changed."),
+        "gate": LazyCommand("gate", "Fail if retrieval got worse, for CI."),
+        "diff": LazyCommand("diff", "Show how much two runs differ, without judgments."),
+        "agreement": LazyCommand("agreement", "Show whether two sets of judgments rank runs in the same order."),
+    },
+    "Retrieve and benchmark": {
+        "runs": _group(
+            "runs",
+            "Make or validate runs.",
+            {
+                "fetch": LazyCommand("fetch", "Make a run by asking a retriever every query."),
+                "validate": LazyCommand("validate", "Find faults in runs, line by line."),
+            },
+        ),
+        "benchmark": _group(
+            "benchmark",
+            "Show which retriever is best, by how much, with what confidence, at what cost.",
+            {
+                "run": LazyCommand("benchmark", "Run retrievers on the same queries and show which is best."),
+            },
+        ),
+        "fuse": LazyCommand("fusion", "Combine runs into one."),
+        "tune": LazyCommand("fusion", "Tune the weights of a fusion on held-out queries."),
+        "index": LazyCommand("index", "Load a corpus into PostgreSQL, to search it there."),
+    },
+    "Judge and label": {
+        "pool": LazyCommand("pool", "Choose which documents to judge."),
+        "judge": LazyCommand("judge", "Judge the documents of a pool, in the terminal or by a program."),
+        "labels": _group(
+            "labels",
+            "Compare and check judgments, and estimate measures from few of them.",
+            {
+                "agree": LazyCommand("labels", "Show how closely assessors agree."),
+                "check": LazyCommand("labels", "Show which labels no longer fit the documents."),
+                "estimate": LazyCommand(
+                    "labels",
+                    "Estimate measures from few human labels, with machine labels or a sampled pool.",
+                ),
+                "resolve": LazyCommand("labels", "Write labels by text as qrels for one chunking."),
+            },
+        ),
+    },
+    "Data and files": {
+        "qrels": _group(
+            "qrels",
+            "Validate judgments.",
+            {
+                "validate": LazyCommand("validate", "Find faults in judgments, line by line."),
+            },
+        ),
+        "convert": LazyCommand("convert", "Write judgments or a run in another format."),
+        "chunk": LazyCommand("convert", "Split documents into chunks."),
+        "report": _group(
+            "report",
+            "Write a report or a history as HTML, or verify a benchmark.",
+            {
+                "html": LazyCommand("report", "Write the HTML report of a benchmark, or the page of a history."),
+                "verify": LazyCommand("report", "Recompute every number in the folder of a benchmark."),
+            },
+        ),
+    },
+    "Over time": {
+        "history": _group(
+            "history",
+            "List, compare and exchange results that were saved over time.\n\n"
+            "`--save` on evaluate, compare, gate and benchmark run saves them.",
+            {
+                "list": LazyCommand("history", "List the entries of the history."),
+                "show": LazyCommand("history", "Show one entry."),
+                "compare": LazyCommand("trends", "Compare two entries, although labels may have changed."),
+                "trend": LazyCommand("trends", "Show a measure over time, with intervals and change points."),
+                "check": LazyCommand("trends", "Report recent changes of quality, each once."),
+                "tag": LazyCommand("history", "Add tags to an entry, or remove them."),
+                "export": LazyCommand("history", "Write entries as JSON Lines, or the newest values for Prometheus."),
+                "import": LazyCommand("history", "Read exported entries into the history."),
+                "prune": LazyCommand("history", "Delete old entries."),
+            },
+        ),
+    },
+    "Other": {
+        "completion": LazyCommand("completion", "Print a script that lets a shell complete command lines."),
+    },
+}
+
+
+def _remember_verbose(context: click.Context, option: click.Parameter, is_verbose: bool) -> None:
+    context.meta["verbose"] = is_verbose
+
+
+def _print_version(context: click.Context, option: click.Parameter, is_asked: bool) -> None:
+    """Print the version; with ``--verbose`` also what it runs on."""
+    if not is_asked:
+        if context.meta["verbose"]:
+            raise click.UsageError("--verbose belongs to --version", context)
+        return
+    click.echo(f"rankgauge {__version__}")
+    if context.meta["verbose"]:
+        import platform
+
+        from rankgauge.core import compiled
+
+        click.echo(f"scanner: {compiled.describe()}")
+        click.echo(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    context.exit()
+
+
+@click.group(cls=LazyGroup, tasks=TASKS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--verbose", is_flag=True, expose_value=False, is_eager=True, callback=_remember_verbose, hidden=True)
+@click.option(
+    "-V",
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version and exit; with --verbose also the scanner.",
+)
+def cli() -> None:
+    """Did my retrieval get better, how certain is that, and which queries changed?
+
+    \b
+    rankgauge demo                              run the demo
+    rankgauge evaluate qrels.txt my.run         score a run
+    rankgauge compare qrels.txt old.run my.run  compare two runs
+    rankgauge runs validate my.run              find faults in a run
+    rankgauge measures nDCG                     explain a measure
+    """  # noqa: D301 - click reads the character \b itself
+
+
+def checked_arguments(arguments: Sequence[str]) -> list[str]:
+    """The arguments; raises if one contains a NUL, which no file name and no option does."""
+    if any("\0" in argument for argument in arguments):
+        raise click.UsageError("an argument contains a NUL character")
+    return list(arguments)
+
+
+# Commands whose ``--help`` shows examples, and options in sections.
+
+MAX_IN_ONE_SECTION = 6  # options
+NAME_WIDTH = 24  # of the column of options; a longer one has a line of its own
+
+Record = tuple[str, str]  # an option, and what it does
+
+
+class DocumentedCommand(click.Command):
+    """A command with examples: lines of a shell, each below a comment that says what it is for."""
+
+    def __init__(self, *args: Any, examples: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = cleandoc(examples)
+        if not all(map(is_common, self.params)):
+            self.params.append(help_all_option())
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, and show its progress."""
+        from rankgauge.core.progress import shown  # which --help does without
+
+        with shown():
+            return super().invoke(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, then the options by section, in columns of the same width."""
+        with formatter.section("Examples"):
+            for line in self.examples.splitlines():
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+        sections = list(self.option_sections(ctx))
+        width = min(max(len(name) for _, records in sections for name, _ in records), NAME_WIDTH)
+        for section, records in sections:
+            with formatter.section(section):
+                formatter.write_dl([(f"{name:{width}}", text) for name, text in records], col_max=NAME_WIDTH)
+
+    def option_sections(self, ctx: click.Context) -> Iterator[tuple[str, list[Record]]]:
+        """The options as ``--help`` lists them, by section; few options are one section."""
+        from rankgauge.core.settings import Section  # which the list of commands does without
+
+        shows_all = ctx.meta.get("help_all", False)
+        options = [option for option in self.options(ctx) if shows_all or is_common(option)]
+        shown = [(section_of(option), option.get_help_record(ctx)) for option in options]
+        records = [(section, record) for section, record in shown if record is not None]
+        if len(records) - 1 <= MAX_IN_ONE_SECTION:  # --help does not count
+            yield "Options", [record for _, record in records]
+            return
+        for section in Section:
+            own = [record for other, record in records if other is section]
+            if own:
+                yield section.value, own
+
+    def options(self, ctx: click.Context) -> list[click.Option]:
+        """The options of the command, with ``--help``."""
+        return [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
+
+
+def help_all_option() -> click.Option:
+    """``--help-all``, which lists the options that ``--help`` leaves out."""
+    return click.Option(
+        ["--help-all"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_print_all,
+        help="Show all options and exit.",
+    )
+
+
+def _print_all(context: click.Context, option: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not context.resilient_parsing:
+        context.meta["help_all"] = True
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+def documented(name: str, examples: str) -> Callable[[Callable[..., Any]], DocumentedCommand]:
+    """Like ``click.command``, with examples."""
+    return click.command(name, cls=DocumentedCommand, examples=examples)
+
+
+def is_common(option: click.Parameter) -> bool:
+    """Whether ``--help`` lists an option."""
+    from rankgauge.cli.options.declared_options import SectionOption
+
+    return not isinstance(option, SectionOption) or option.is_common
+
+
+def section_of(option: click.Option) -> Section:
+    """The section of an option; ``--help`` has none of its own."""
+    from rankgauge.cli.options.declared_options import SectionOption
+    from rankgauge.core.settings import Section
+
+    return option.section if isinstance(option, SectionOption) else Section.OTHER

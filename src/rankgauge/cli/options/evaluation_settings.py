@@ -1,0 +1,126 @@
+"""Measures, conventions, statistics, groups and bands: the options that become ``Settings``, the same in every command.
+
+An option that is given overrides the configuration file; the file overrides the option's default. What a command cannot
+do with a key of the file is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from functools import wraps
+from typing import Any
+
+import click
+
+from rankgauge.cli.options.declared_options import (
+    Command,
+    Option,
+    configuration,
+    configuration_folder,
+    declared_options,
+    is_given,
+    option,
+    option_names,
+    with_options,
+)
+from rankgauge.comparison.statistics_options import CORRECTIONS, Correction, Statistics
+from rankgauge.config.settings import Settings
+from rankgauge.core.settings import Section
+from rankgauge.errors import UsageError, printable
+from rankgauge.evaluation.conventions import Conventions
+
+CONVENTION_OPTIONS: tuple[Option, ...] = declared_options(
+    Conventions, "rel", "graded", "query_set", "no_relevant", "split", "compat"
+)
+CONFIDENCE: Option = declared_options(Statistics, "confidence")[0]
+BY: Option = declared_options(Settings, "by")[0]
+KPI = option(
+    "--kpi",
+    section=Section.MEASURES,
+    rare=True,
+    metavar="NAME|FILE|none",
+    help="Show targets, bands and uplifts: of a preset (trec-2025) or of a YAML file; none drops configured ones. A "
+    "preset's thresholds are meaningful only on the collection they were made for; `rankgauge measures --kpi "
+    "trec-2025` prints a file to edit.  [default: no targets]",
+)
+
+
+def measure_option(text: str) -> Option:
+    """``-m``; ``text`` is its help."""
+    return declared_options(Settings, "measures", help=text)[0]
+
+
+def statistics_options(*names: str, corrections: Sequence[Correction] = CORRECTIONS) -> tuple[Option, ...]:
+    """How differences are tested, with the corrections that a command has; ``names`` are further settings."""
+    return (
+        *declared_options(Statistics, "confidence", "test"),
+        *declared_options(Statistics, "correction", choices=corrections),
+        *declared_options(Statistics, "resamples", "seed", *names),
+    )
+
+
+def settings_options(
+    *options: Option,
+    section: str | None = None,
+    request: type[Any] | None = None,
+    refused: Mapping[str, str] | None = None,
+) -> Option:
+    """Add options to a command, which receives them as ``settings``; a ``--config`` fills what is not given.
+
+    ``section`` is the part of the file that is the command's own; its keys that are fields of the class ``request``
+    reach the command as an object of that class.
+    ``refused`` are the keys of its section ``statistics`` that the command cannot use, each with a hint.
+    """
+    names = option_names(*options)
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(*args: Any, **values: Any) -> Any:
+            own = {name: values.pop(name) for name in names}
+            own.pop("config", None)
+            own.pop("sets", None)
+            check_usable(refused or {})
+            configured = configured_values(section)
+            merged = merge_options(own, configured)
+            if request is not None:
+                values["request"] = request(**{entry.name: merged.pop(entry.name) for entry in fields(request)})
+            return command(*args, **values, settings=Settings.of(merged))
+
+        return with_options(wrapped, *options)
+
+    return decorate
+
+
+def configured_values(section: str | None = None) -> dict[str, Any]:
+    """The values of settings that the command's configuration sets; none without one."""
+    config = configuration()
+    if config is None:
+        return {}
+    from rankgauge.config.configured_settings import config_values
+
+    return config_values(config, configuration_folder(), section)
+
+
+def check_usable(refused: Mapping[str, str]) -> None:
+    """Raise if the configuration sets what the current command cannot use of section ``statistics``."""
+    config = configuration()
+    if config is None:
+        return
+    for name, hint in refused.items():
+        if name in config.statistics.model_fields_set:
+            context = click.get_current_context()
+            source = printable(context.params.get("config") or "--set", None)
+            raise UsageError(f"{source}: `{context.command_path}` cannot use statistics.{name}", hint=hint)
+
+
+def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[str, Any]:
+    """The values of settings: given options, then those of the configuration file, then the defaults of options."""
+    values = {name: None if name in ("measures", "by") and value == () else value for name, value in options.items()}
+    kpi = values.pop("kpi", None)
+    values |= {name: value for name, value in configured.items() if not (name in options and is_given(name))}
+    if kpi is not None:
+        from rankgauge.config.band_sources import named_bands
+
+        values["bands"] = named_bands(kpi)
+    return values

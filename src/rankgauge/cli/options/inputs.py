@@ -1,0 +1,357 @@
+"""What labels and results a command takes: files and how they are read, labels by text, live retrievers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankgauge.cli.options.declared_options import (
+    RARE_SET,
+    Command,
+    Option,
+    configuration,
+    declared_options,
+    flag_of,
+    is_given,
+    option,
+    option_group,
+    option_names,
+    with_options,
+)
+from rankgauge.cli.printing import print_message
+from rankgauge.config.retriever_settings import BenchmarkSettings, JournalSettings, RetrieverCalls, RetrieverSettings
+from rankgauge.config.settings import make_reading
+from rankgauge.core.dataclass import dataclass
+from rankgauge.core.run import Run
+from rankgauge.core.settings import Section, setting, setting_of
+from rankgauge.errors import UsageError, printable, shown
+from rankgauge.evaluation.evaluate import unique_names
+from rankgauge.io.byte_streams import Limits
+from rankgauge.io.reading_options import Asking, PassageMatching, Reading
+from rankgauge.io.sources import is_plain
+
+if TYPE_CHECKING:
+    from rankgauge.io.results import OpenedInputs, Opening
+
+
+@dataclass(frozen=True)
+class LabelSources:
+    """Labels other than those of the first argument, the queries' texts, and what labels by text need."""
+
+    labels: str | None = setting(
+        None,
+        "Score all results on the labels in FILE: then every argument is a result.",
+        Section.INPUT,
+        flag="--labels FILE",
+        kind="path",
+    )
+    queries: str | None = setting(
+        None,
+        "Read texts and columns of the queries: JSON Lines, CSV, TREC topics, …",
+        Section.INPUT,
+        flag="--queries FILE",
+        kind="path",
+        common=True,
+    )
+    chunks: tuple[str, ...] = setting(
+        (),
+        "For labels by text, read the texts of the chunks, if results have none; repeatable, once per result.",
+        Section.GOLD,
+        flag="--chunks PATH",
+        kind="paths",
+        common=True,
+    )
+    documents: str | None = setting(
+        None,
+        "Read the documents that spans of labels by text count in.",
+        Section.GOLD,
+        flag="--documents PATH",
+        kind="path",
+    )
+    coverage: float = setting_of(PassageMatching, "coverage")
+    tolerance: float = setting_of(PassageMatching, "tolerance")
+
+    def check(self, *, needs_join: bool = False) -> None:
+        """Raise if results on several chunkings cannot be shown together."""
+        if needs_join and len(set(self.chunks)) > 1:
+            raise UsageError(
+                "--html and --audit are for runs on the same chunks",
+                hint="write a page for each chunking, or compare chunkings with `rankgauge benchmark run`",
+            )
+
+    def split(self, first: str | None, others: Sequence[str]) -> NamedInputs:
+        """Which arguments are the labels, and which are results."""
+        if self.labels is None:
+            return NamedInputs(first, tuple(others), self)
+        return NamedInputs(self.labels, (*([] if first is None else [first]), *others), self)
+
+
+@dataclass(frozen=True)
+class NamedInputs:
+    """The labels and the results that a user names; the first of the results may be in the file of the labels."""
+
+    labels: str | None
+    results: tuple[str, ...]
+    sources: LabelSources
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file that is named, and standard input."""
+        others = (self.sources.queries, *self.sources.chunks, self.sources.documents)
+        named = (self.labels, *self.results, *others)
+        return tuple(name for name in named if name is not None and _is_file(name))
+
+    def are_plain(self) -> bool:
+        """Whether everything is read as it is: judgments in a file, and runs in others."""
+        has_text_options = any(is_given(name) for name in TEXT_OPTIONS)
+        results = self.results
+        return (
+            self.labels is not None
+            and bool(results)
+            and not has_text_options
+            and is_plain(self.labels, "qrels")
+            and all(is_plain(result, "run") for result in results)
+        )
+
+    def check_asking(self, *, also: Sequence[str] = ()) -> None:
+        """Raise if an option that applies to live retrievers is given without one: none is ignored silently."""
+        names = [name for name in (*ASKING_NAMES, *also) if is_given(name)]
+        if not names:
+            return
+        from rankgauge.io.results import is_live
+
+        if not any(map(is_live, self.results)):
+            raise UsageError(f"{flag_of(names[0])} applies to a live retriever", hint=f"name one: {LIVE_EXAMPLE}")
+
+    def open(self, reading: Reading, opening: Opening, further: Sequence[Any] = ()) -> OpenedInputs:
+        """Open the labels and the results, and ask the retrievers; raises if an option does not fit the labels.
+
+        ``further`` results are not among the arguments.
+        """
+        from rankgauge.io.results import open_inputs
+
+        opening = replace(opening, text_labels=self._text_labels())
+        if self.sources.labels is not None:
+            opening = replace(opening, newest="named", log_is_system=False)
+        results = [*self.results, *further]
+        opened = open_inputs(self.labels, results, reading, self.sources.queries, opening)
+        given = next((name for name in TEXT_OPTIONS if is_given(name)), None)
+        if given is not None and not opened.is_by_text:
+            raise UsageError(f"--{given} applies to labels by text", hint=TEXT_LABELS_HINT)
+        return opened
+
+    def _text_labels(self) -> dict[str, Any]:
+        """How labels by text are matched, as ``GoldInputs`` takes it; nothing if no option says so."""
+        sources = self.sources
+        if not any(is_given(name) for name in TEXT_OPTIONS):
+            return {}
+        from rankgauge.labels.gold.gold_judgments import GoldOptions
+
+        options = GoldOptions(sources.coverage, sources.tolerance)
+        return {"chunks": list(sources.chunks) or None, "documents": sources.documents, "options": options}
+
+
+def _is_file(name: str) -> bool:
+    """Whether a name is that of a file; what exists is one without a closer look."""
+    if name == "-" or Path(name).exists():
+        return True
+    from rankgauge.io.results import is_file_name
+
+    return is_file_name(name)
+
+
+ENTRY_PREFIX = "entry:"
+TEXT_OPTIONS = ("chunks", "documents", "coverage", "tolerance")
+TEXT_LABELS_HINT = 'the labels hold ids; labels by text are quotes: {"query": "…", "gold": ["a sentence"]}'
+LIVE_EXAMPLE = "rankgauge evaluate cases.jsonl ./search.py:search"
+QUERIES: Option = declared_options(LabelSources, "queries")[0]
+DOCUMENTS: Option = declared_options(LabelSources, "documents")[0]
+label_options = option_group("sources", LabelSources, *declared_options(LabelSources))
+
+# ------------------------------------------------------------------------------ how judgments and runs are read
+
+
+def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
+    """Parse ``query=qid`` into the names of columns by their role."""
+    names: dict[str, str] = {}
+    for text in texts:
+        role, sign, name = text.partition("=")
+        if not sign or not role or not name:
+            raise UsageError(f"--column takes ROLE=NAME, found {shown(text)}", hint="--column query=question_no")
+        names[role] = name
+    return names
+
+
+READING_OPTIONS: tuple[Option, ...] = (
+    *declared_options(Reading, "qrels_format", "run_format"),
+    option(
+        "--column",
+        "columns",
+        section=Section.FILES,
+        rare=True,
+        multiple=True,
+        metavar="ROLE=NAME",
+        help="Read a column of the runs as query, doc, score, rank or tag, if its name does not say so; repeatable.",
+    ),
+    *declared_options(Reading, "on_duplicate"),
+    *declared_options(Limits, "strict"),
+)
+READING_NAMES = option_names(*READING_OPTIONS)
+
+
+def reading_options(command: Command) -> Command:
+    """Add the options to a command, which receives them and its configuration's ``reading`` as one ``Reading``."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **values: Any) -> Any:
+        own = {name: values.pop(name) for name in READING_NAMES}
+        return command(*args, **values, reading=_reading(own))
+
+    return with_options(wrapped, *READING_OPTIONS)
+
+
+def reading_options_and_set(command: Command) -> Command:
+    """``reading_options`` for a command that has no ``--config``: the rest of section ``reading`` by ``--set``."""
+
+    @wraps(command)
+    def wrapped(*args: Any, sets: tuple[str, ...], **values: Any) -> Any:
+        return command(*args, **values)  # ``configuration`` reads them from the context
+
+    return with_options(reading_options(wrapped), RARE_SET)
+
+
+def _reading(options: dict[str, Any]) -> Reading:
+    """Build a ``Reading``: given options, then the configuration, then the defaults."""
+    values = {**options, "columns": parse_columns(options["columns"]) or None}
+    config = configuration()
+    if config is not None:
+        from rankgauge.config.configured_settings import reading_values
+
+        values |= {name: value for name, value in reading_values(config).items() if not is_given(name)}
+    return make_reading(values)
+
+
+def check_one_stdin(*files: str) -> None:
+    """Raise if more than one file is standard input."""
+    if files.count("-") > 1:
+        raise UsageError("only one of the files can be standard input")
+
+
+# ------------------------------------------------------------------------------ how a retriever of the user is asked
+
+ANSWER_OPTIONS: tuple[Option, ...] = declared_options(RetrieverSettings, "id", "unit", "scores")
+CALL_OPTIONS: tuple[Option, ...] = declared_options(RetrieverCalls)
+MAX_FAILURES: Option = declared_options(BenchmarkSettings, "max_failures")[0]
+
+
+def _apply_code_policy(context: click.Context, parameter: click.Parameter, is_refused: bool) -> Any:
+    """Apply the policy until the command ends."""
+    from rankgauge.retrieval.code_policy import CodePolicy, code_policy
+
+    def announce(kind: str, path: str) -> None:
+        origin = " from the working folder" if _is_in_working_folder(path) else ""
+        print_message(f"loading code{origin}: {printable(path, None)} ({kind.lstrip('-')})")
+
+    context.with_resource(code_policy(CodePolicy(is_allowed=not is_refused, announce=announce)))
+
+
+def _is_in_working_folder(path: str) -> bool:
+    from rankgauge.retrieval.named_code import FILE_SUFFIX
+
+    module = path.rpartition(":")[0]
+    if module.endswith(FILE_SUFFIX):
+        return Path(module).resolve().is_relative_to(Path.cwd())
+    name = module.partition(".")[0]
+    return Path(name).is_dir() or Path(f"{name}{FILE_SUFFIX}").is_file()
+
+
+NO_CODE: Option = option(
+    "--no-code",
+    section=Section.LIVE,
+    rare=True,
+    is_flag=True,
+    expose_value=False,
+    callback=_apply_code_policy,
+    help="Refuse module:callable, so that no code of a configuration or the working folder runs.",
+)
+
+# ------------------------------------------------------------------------------ live retrievers among the results
+
+ASKED_QUERIES: Option = option(
+    "--queries",
+    section=Section.LIVE,
+    type=click.Path(),
+    metavar="FILE",
+    help="Read the texts of the queries, in any format; a live retriever is asked these.",
+)
+
+
+@dataclass(frozen=True)
+class LiveOptions:
+    """How many results live retrievers are asked for, and where their run is written."""
+
+    k: int | None = setting_of(
+        BenchmarkSettings,
+        "k",
+        default=None,
+        help="Ask a live retriever for K results per query.  [default: the deepest cutoff of the measures, 100 if one "
+        "has none]",
+        section=Section.LIVE,
+        flag="--k K",
+    )
+    out: str | None = setting(
+        None,
+        "Write the run of the live retriever to RUN; the same command resumes.",
+        Section.OUTPUT,
+        flag="-o/--out RUN",
+        kind="path",
+        common=True,
+    )
+    resume: bool | None = setting_of(JournalSettings, "resume", section=Section.LIVE, is_common=False)
+
+
+def make_asking(
+    max_failures: int | None, k: int | None = None, out: str | None = None, resume: bool | None = None, **options: Any
+) -> Asking:
+    """How live retrievers are asked, from the options that are given."""
+    if resume is not None and out is None:
+        raise UsageError("--resume and --restart apply to the answers that are kept beside -o RUN")
+    given = {name: value for name, value in options.items() if is_given(name)}
+    return Asking(given, k, max_failures, out, resume)
+
+
+ASKING_OPTIONS = (*ANSWER_OPTIONS, *CALL_OPTIONS, MAX_FAILURES)
+ASKING_NAMES = option_names(*ASKING_OPTIONS)
+ASKED_K, OUT, RESUME = declared_options(LiveOptions, "k", "out", "resume", common=("out",))
+asking_group = option_group("asking", make_asking, *ASKING_OPTIONS)
+asking_with_k = option_group("asking", make_asking, ASKED_K, *ASKING_OPTIONS)
+asking_with_out = option_group("asking", make_asking, OUT, ASKED_K, RESUME, *ASKING_OPTIONS)
+
+
+def open_rankings(
+    names: Sequence[str], queries: str | None, depth: int, asking: Asking, reading: Reading
+) -> OpenedInputs:
+    """Results that need no labels, as runs in memory; retrievers are asked the queries."""
+    from rankgauge.io.results import Opening, open_runs
+
+    return open_runs(names, reading, queries, Opening(depth, asking=asking))
+
+
+def reads_entry(*names: str | None) -> bool:
+    """Whether one of the results is an entry of the history."""
+    return any(name is not None and name.startswith(ENTRY_PREFIX) for name in names)
+
+
+def named_files(*names: str | None) -> list[str]:
+    """The names that are files."""
+    return [name for name in names if name is not None and _is_file(name)]
+
+
+def run_names(runs: Sequence[Run]) -> list[str]:
+    """The names of runs, each once."""
+    return unique_names([run.name for run in runs])

@@ -1,0 +1,386 @@
+"""What a command gives: what it shows and in which format, entries that it saves in the history, an HTML report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rankgauge.cli.options.declared_options import Option, declared_options, is_given, option_group
+from rankgauge.cli.printing import print_message, print_run_warnings, print_warnings, write, write_document
+from rankgauge.core.dataclass import dataclass
+from rankgauge.core.formatting import plural
+from rankgauge.core.settings import Section, declared, setting
+from rankgauge.errors import InputError, UsageError, printable
+from rankgauge.render.document import ResultDocument
+from rankgauge.render.documents.evaluation import ScoresExtent, evaluation_document
+
+if TYPE_CHECKING:
+    from rankgauge.comparison.comparison_result import Comparison
+    from rankgauge.comparison.gate.baseline import Baseline
+    from rankgauge.config.settings import Settings
+    from rankgauge.evaluation.caveats import Note
+    from rankgauge.evaluation.evaluate import Evaluation
+    from rankgauge.io.reading_options import Reading
+    from rankgauge.report.report import Report
+    from rankgauge.retrieval.latency import Cost
+
+ROW_FORMATS = ("csv", "jsonl")  # one row per value, with every digit
+PAGE_FORMATS = ("markdown", "latex")  # tables and sentences to be read
+FORMATS = ("table", "json", "trec", "junit", *ROW_FORMATS, *PAGE_FORMATS)
+
+
+@dataclass(frozen=True)
+class View:
+    """A format, and what is shown in it."""
+
+    format: str = setting(
+        "table",
+        "json has full precision.",
+        Section.OUTPUT,
+        choices=FORMATS,
+        common=True,
+    )
+    per_query: bool = setting(
+        False, "Also show the value of each query.", Section.OUTPUT, flag="-q/--per-query", common=True
+    )
+    plot: bool = setting(False, "Draw a text bar chart of the means.", Section.OUTPUT, common=True)
+    audit: bool = setting(
+        False,
+        "Show the range of each value over all orders of tied documents, and over all grades of unjudged ones.",
+        Section.OUTPUT,
+        common=True,
+    )
+    explain: bool = setting(
+        False, "List every document behind the largest changes, with its share.", Section.OUTPUT, common=True
+    )
+    sort: str | None = setting(
+        None,
+        "Sort runs by a measure, the best first; by `name`; or as `given`. JSON always has them as given.  "
+        "[default: the first measure]",
+        Section.OUTPUT,
+        flag="--sort NAME",
+    )
+
+    def check(self) -> None:
+        """Raise if the format cannot show what is asked for."""
+        if self.plot and self.format != "table":
+            raise UsageError(f"--format {self.format} has no charts", hint="leave out --plot, or use --format table")
+        if self.explain and self.format != "table":
+            raise UsageError(
+                f"--format {self.format} has no --explain", hint="use --format table; json has every document"
+            )
+        if self.per_query and self.format == "latex":
+            raise UsageError("--format latex has no per-query values", hint="use --format csv or markdown")
+        if self.audit and self.format not in ("table", "json"):
+            raise UsageError(f"--format {self.format} has no audits", hint="use --format json or table")
+
+
+def format_option(*formats: str) -> Option:
+    """``--format``, with the formats that a command has."""
+    return declared_options(View, "format", choices=formats)[0]
+
+
+def view_options(*options: Option) -> Option:
+    """Options that a command receives as ``view``."""
+    return option_group("view", View, *options)
+
+
+# -------------------------------------------------------------------------------- what ``rankgauge evaluate`` shows
+
+
+def check_format(view: View, settings: Settings) -> None:
+    """Raise if the format cannot show what the settings ask for."""
+    if view.format not in (*ROW_FORMATS, "trec"):
+        return
+    hint = "use --format json or table"
+    if settings.by or settings.confidence_intervals or settings.significance_testing:
+        raise UsageError(f"--format {view.format} has no groups, intervals or tests", hint=hint)
+    if is_given("kpi"):
+        raise UsageError(f"--format {view.format} has no target bands", hint=hint)
+
+
+def check_confidence(settings: Settings, view: View, page: PageRequest) -> None:
+    """Raise if a confidence is given and nothing that is shown has one."""
+    used = settings.confidence_intervals or settings.significance_testing or settings.by or view.plot or page.path
+    if is_given("confidence") and not used:
+        raise UsageError("--confidence is for intervals and tests, and none are shown", hint="show intervals with --ci")
+
+
+def compared(evaluation: Evaluation, settings: Settings, runs: Sequence[str] = ()) -> Comparison | None:
+    """The comparison with the baseline, if the settings ask for tests and there are two runs; ``runs`` are files."""
+    if not settings.significance_testing or len(evaluation.scores) < 2:
+        return None
+    from rankgauge.comparison.compare import compare_evaluation
+
+    check_baseline_file(settings.baseline, runs, evaluation)
+    return compare_evaluation(
+        evaluation,
+        chosen_baseline(settings.baseline, runs),
+        statistics=settings.statistics,
+        by=settings.by or (),
+        changes=0,
+    )
+
+
+def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evaluation) -> None:
+    """Raise if the baseline is a file among files of which one holds several runs."""
+    if name in runs and len(evaluation.scores) != len(runs):
+        raise UsageError(
+            f"--baseline names a file, and {len(evaluation.scores)} runs are in {plural(len(runs), 'file')}",
+            hint=f"name a run: --baseline {evaluation.scores[0].run}",
+        )
+
+
+def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline:
+    """The baseline by what a user calls it: the file or the name of a run, or a stored baseline."""
+    if name is None or name in runs:
+        return 0 if name is None else runs.index(name)
+    from rankgauge.comparison.gate.baseline_file import stored_baseline
+
+    return stored_baseline(name) or name
+
+
+def scores_shown(
+    evaluation: Evaluation,
+    comparison: Comparison | None,
+    settings: Settings,
+    view: View,
+    notes: Sequence[Note] = (),
+) -> ResultDocument:
+    """The scores with what the settings and the options ask for."""
+    wanted = ScoresExtent(
+        per_query=view.per_query,
+        intervals=bool(settings.confidence_intervals),
+        by=settings.by or (),
+        ties=view.audit,
+        unjudged=view.audit,
+        plot=view.plot,
+        sort=view.sort,
+        confidence=settings.statistics.confidence,
+        bands=settings.bands,
+    )
+    return evaluation_document(evaluation, wanted, comparison, notes)
+
+
+def show(
+    evaluation: Evaluation, comparison: Comparison | None, notes: list[Note], settings: Settings, view: View
+) -> None:
+    """Print scores on standard output and warnings on standard error."""
+    if view.format == "trec":
+        from rankgauge.render.formats.csv_rows import as_trec
+
+        write(as_trec(evaluation.scores, per_query=view.per_query))
+    else:
+        write_document(scores_shown(evaluation, comparison, settings, view, notes), view.format)
+    print_warnings(notes)
+    print_run_warnings(evaluation.scores)
+
+
+# -------------------------------------------------------------------------------- ``--save`` and what belongs to it
+
+
+@dataclass(frozen=True)
+class SaveRequest:
+    """Whether and how results are saved."""
+
+    save: bool = setting(False, "Save the result of each run in the history.", Section.HISTORY, common=True)
+    tags: tuple[str, ...] = setting((), "With --save, tag the entries; repeatable.", Section.HISTORY, flag="--tag TAG")
+    save_run: bool = setting(
+        False, "Store the run itself too, so that it can be scored again if labels change.", Section.HISTORY
+    )
+    date: str | None = setting(
+        None,
+        "With --save, date the entries TIME instead of now, for results of the past.",
+        Section.HISTORY,
+        flag="--date TIME",
+    )
+    history_file: str | None = setting(
+        None,
+        "Use the history in FILE.  [default: $RANKGAUGE_HISTORY, else .rankgauge/history.db of the project]",
+        Section.HISTORY,
+        flag="--history FILE",
+        kind="path",
+    )
+
+    def check(self, *, stores_run: bool = False, reads_history: bool = False) -> None:
+        """Raise, before any work, if the options contradict each other or the history cannot be used.
+
+        ``stores_run`` says that the command stores the run elsewhere too, ``reads_history`` that it needs the history
+        for more than saving.
+        """
+        if not self.save:
+            given: dict[str, object] = {"--tag": self.tags, "--date": self.date}
+            given["--history"] = None if reads_history else self.history_file
+            given["--save-run"] = self.save_run and not stores_run
+            unused = next((name for name, value in given.items() if value), None)
+            if unused is not None:
+                raise UsageError(f"{unused} is for a result that is saved", hint="add --save")
+            return
+        from rankgauge.history.entries import checked_tag, parse_time
+        from rankgauge.history.location import history_path
+        from rankgauge.history.store import History
+
+        for tag in self.tags:
+            checked_tag(tag)
+        if self.date is not None:
+            parse_time(self.date)
+        path = history_path(self.history_file)
+        with History(path) as history:
+            history.database.check_writable()
+            if path.exists():
+                history.count()
+
+    def reading(self, reading: Reading) -> Reading:
+        """How files are read if their results are saved."""
+        if not self.save:
+            return reading
+        return replace(reading, fingerprint=True, keep_rankings=reading.keep_rankings or self.save_run)
+
+    def write(
+        self,
+        evaluation: Evaluation,
+        *,
+        verdict: str | None = None,
+        costs: Mapping[str, Cost] | None = None,
+        only: Sequence[int] | None = None,
+    ) -> None:
+        """Save the runs of an evaluation, or some of them, if that is asked for."""
+        if not self.save:
+            return
+        from rankgauge.history.entries import EntryFacts, parse_time
+        from rankgauge.history.store import History, SaveOptions, save_evaluation
+        from rankgauge.retrieval.latency import cost_of
+
+        command = click.get_current_context().command_path.partition(" ")[2]
+        options = SaveOptions(
+            EntryFacts(tags=self.tags, command=command, verdict=verdict),
+            keep_run=self.save_run,
+            date=None if self.date is None else parse_time(self.date),
+        )
+        live = {run.run: cost_of(run.extras) for run in evaluation.scores if run.extras is not None}
+        with History.open(self.history_file) as history:
+            saved = save_evaluation(history, evaluation, options, costs=costs or live, only=only)
+            for entry in saved:
+                name = printable(entry.system, None)
+                print_message(f"saved {name} as {entry.name} in {printable(str(history.path), None)}")
+
+
+SAVE_OPTIONS: tuple[Option, ...] = declared_options(SaveRequest)
+SAVE_NAMES = tuple(declared(SaveRequest))
+HISTORY: Option = declared_options(SaveRequest, "history_file")[0]
+saving_options = option_group("saving", SaveRequest, *SAVE_OPTIONS)
+
+# -------------------------------------------------------------------------------- ``--html``
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """The HTML report that a user wants, or none."""
+
+    path: str | None = setting(
+        None,
+        "Also write a self-contained HTML report to FILE.",
+        Section.OUTPUT,
+        flag="--html FILE",
+        kind="path",
+        common=True,
+    )
+    corpus: str | None = setting(
+        None,
+        "Read the documents, so that the HTML report shows their first words.",
+        Section.OUTPUT,
+        flag="--corpus PATH",
+        kind="path",
+    )
+
+    def check(self, *files: str | None) -> None:
+        """Raise, before any work, if it cannot be written."""
+        if self.path is None:
+            if self.corpus is not None:
+                raise UsageError("--corpus is for the HTML report", hint="write one: --html FILE")
+            return
+        if self.path == "-":
+            raise InputError.at(self.path, None, "cannot write a report there", hint="name a file")
+        from rankgauge.io.atomic_files import check_writable  # which most evaluations do without
+
+        check_writable(self.path, inputs=[file for file in (*files, self.corpus) if file is not None])
+
+    def reading(self, reading: Reading) -> Reading:
+        """How files are read if their rankings are shown."""
+        if self.path is None:
+            return reading
+        from rankgauge.report.report import SHOWN_DEPTH
+
+        return replace(reading, fingerprint=True, keep_top=SHOWN_DEPTH)
+
+    def write(self, evaluation: Evaluation, settings: Settings, **details: Any) -> None:
+        """Write the report of runs that are scored; ``details`` are further fields of ``Report``."""
+        if self.path is None:
+            return
+        from rankgauge.cli.options.reproducing_command import data_date, reproducible_command
+        from rankgauge.report.report import report_of
+
+        if self.corpus is not None:
+            from rankgauge.io.corpus.corpus_files import read_corpus
+            from rankgauge.report.report import snippets_of
+
+            rankings = [joined.shown for joined in evaluation.joined]
+            details["snippets"] = snippets_of(read_corpus(self.corpus), rankings, settings.conventions.compat)
+        context = click.get_current_context()
+        details |= {"reproduce": reproducible_command(context, SAVE_NAMES), "date": data_date(context)}
+        report = report_of(evaluation, settings, **details)
+        write_page(report, self.path)
+        print_message(f"wrote {printable(self.path, None)}")
+
+
+HTML: Option = declared_options(PageRequest, "path")[0]
+CORPUS: Option = declared_options(PageRequest, "corpus")[0]
+
+
+@dataclass(frozen=True)
+class OutputRequest:
+    """What a command writes besides what it prints."""
+
+    page: PageRequest
+    saving: SaveRequest
+
+    def check(self, *files: str | None, reads_history: bool = False) -> None:
+        """Raise, before any work, if something cannot be written; ``reads_history`` if results come from there."""
+        self.page.check(*files)
+        self.saving.check(reads_history=reads_history)
+
+    @property
+    def needs_rankings(self) -> bool:
+        """Whether more is written than values: rankings on a page, or runs in the history."""
+        return self.page.path is not None or self.saving.save_run
+
+    def reading(self, reading: Reading) -> Reading:
+        """How files are read for what is written."""
+        return self.page.reading(self.saving.reading(reading))
+
+
+def make_output(path: str | None, corpus: str | None, **saving: Any) -> OutputRequest:
+    """Build an ``OutputRequest`` from the values of its options."""
+    return OutputRequest(PageRequest(path, corpus), SaveRequest(**saving))
+
+
+output_options = option_group("output", make_output, HTML, CORPUS, *SAVE_OPTIONS)
+
+
+def write_page(report: Report, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
+    """Write the HTML of a report, completely or not at all."""
+    from rankgauge.render.html import as_html
+
+    write_html(as_html(report), path, inputs=inputs)
+
+
+def write_html(page: str, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:
+    """Write a page, completely or not at all."""
+    from rankgauge.io.atomic_files import write_atomically
+
+    with write_atomically(path, inputs=inputs) as file:
+        file.write(page.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,126 @@
+"""What a command prints: data on standard output, messages on standard error; width and color of the terminal.
+
+Imports nothing that may be missing or slow: a failure is printed whatever cannot be loaded.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+from rankgauge.errors import Note, RankgaugeWarning, printable
+from rankgauge.render.document import ResultDocument, Sentences
+from rankgauge.render.formats import rendered
+from rankgauge.render.formats.terminal import Layout, wrapped
+
+if TYPE_CHECKING:
+    from rankgauge.evaluation.scores import Scores
+
+UNKNOWN_WIDTH = 80  # of a terminal that does not tell
+LABELS = ("error", "warning", "note", "hint")
+
+
+def width_of(stream: TextIO) -> int | None:
+    """The columns of a terminal, or those that COLUMNS asks for; None if nothing has to fit."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns):
+        return int(columns)
+    if not stream.isatty():
+        return None
+    try:  # without shutil, which imports every compression there is
+        return os.get_terminal_size(stream.fileno()).columns or UNKNOWN_WIDTH
+    except OSError:
+        return UNKNOWN_WIDTH
+
+
+def print_message(text: str) -> None:
+    """Print lines on standard error; on a terminal, each wrapped below the text after its label."""
+    if sys.stderr.isatty():
+        text = "\n".join(wrapped_message(line, width_of(sys.stderr)) for line in text.split("\n"))
+    click.echo(text, err=True)
+
+
+def wrapped_message(line: str, width: int | None) -> str:
+    """A line of a message, wrapped below the text after ``error:``, ``warning:``, ``note:`` or ``hint:``."""
+    label, separator, _ = line.partition(": ")
+    hanging = len(label + separator) if separator and label in LABELS else 2
+    return "\n".join(wrapped(line, Layout(width), hanging=hanging)) or line
+
+
+# Standard output for data, standard error for everything else; width and color of the terminal.
+
+PRINTED_WARNINGS = "rankgauge.printed_warnings"  # the lines, in the context of the command
+
+
+def layout() -> Layout:
+    """How text on standard output is laid out: to fit a terminal or COLUMNS; a pipe or a file has no width."""
+    return Layout(width_of(sys.stdout), color=use_color(), ascii=ascii_only())
+
+
+def use_color() -> bool:
+    """Whether to use bold: on a terminal that does not ask for plain text."""
+    return use_color_on(sys.stdout)
+
+
+def use_color_on(stream: TextIO) -> bool:
+    """Whether to use bold on standard output or standard error."""
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def ascii_only() -> bool:
+    """Whether standard output cannot encode more than ASCII."""
+    return codecs.lookup(sys.stdout.encoding or "ascii").name != "utf-8"
+
+
+@contextmanager
+def collected_notes() -> Iterator[list[Note]]:
+    """Warnings of the readers, collected instead of shown."""
+    notes: list[Note] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", RankgaugeWarning)
+        yield notes
+    messages = [str(item.message) for item in caught if issubclass(item.category, RankgaugeWarning)]
+    notes += [Note("input", message) for message in dict.fromkeys(messages)]
+
+
+def print_warnings(notes: Sequence[Note], *, about: str | None = None) -> None:
+    """Print warnings on standard error, each once in a command."""
+    printed: set[str] = click.get_current_context().find_root().meta.setdefault(PRINTED_WARNINGS, set())
+    for note in notes:
+        prefix = f"{printable(about)}: " if about else ""
+        line = f"warning: {prefix}{printable(note.message, None)} [{note.code}]"
+        if line not in printed:
+            printed.add(line)
+            print_message(line)
+
+
+def print_run_warnings(scores: Sequence[Scores]) -> None:
+    """Print the warnings about runs, each once; one that holds for all of them names none."""
+    from rankgauge.evaluation.caveats import merge_notes  # which imports NumPy; messages must not depend on it
+
+    for note, runs in merge_notes([(run.run, run.notes) for run in scores]):
+        print_warnings([note], about=", ".join(runs) or None)
+
+
+def write_document(document: ResultDocument, format: str = "table") -> None:
+    """Write a document to standard output, in a format; a table fits the terminal."""
+    write(rendered(document, format, layout()))
+
+
+def write_lines(text: str) -> None:
+    """Write lines of text to standard output, so that they fit a terminal."""
+    write_document(ResultDocument("", lambda: [Sentences(text.removesuffix("\n").split("\n"))]))
+
+
+def write(text: str) -> None:
+    """Write data to standard output as UTF-8; ids that are not valid UTF-8 come out as they went in."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.flush()

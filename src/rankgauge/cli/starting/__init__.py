@@ -1,1 +1,0 @@
-"""What ``rankgauge init`` finds in a folder, and the files that it writes for it."""

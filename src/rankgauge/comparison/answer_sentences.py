@@ -1,0 +1,282 @@
+"""A comparison in words: which system is better, first the result, then the evidence; and remarks."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rankgauge.comparison.order_agreement import FEW_SYSTEMS
+from rankgauge.comparison.statistics_options import is_significant
+from rankgauge.core.formatting import MISSING, given, number, p_equals, percent, plural, text_of
+from rankgauge.evaluation.scores import best_first
+from rankgauge.stats.results import Interval
+
+if TYPE_CHECKING:
+    from rankgauge.comparison.comparison_result import Comparison
+    from rankgauge.comparison.differences import Difference
+
+MAX_LINES = 5  # of further measures; more are summarized by outcome
+MAX_NAMES = 8  # of systems in a sentence; the table has all of them
+
+
+def answer(comparison: Comparison) -> str:
+    """Which system is better, by how much and with what confidence."""
+    return " ".join(headline(comparison))
+
+
+def headline(comparison: Comparison) -> list[str]:
+    """Which system is better, one sentence each: on the primary measure first, then what else a reader must know."""
+    return _of_two(comparison) if len(comparison.systems) == 1 else _of_many(comparison)
+
+
+def _of_two(comparison: Comparison) -> list[str]:
+    """The primary measure, then each further one."""
+    (system,) = comparison.systems
+    first, *others = comparison.of_system(system)
+    if others and all(row.is_unchanged for row in (first, *others)):
+        return [f"{system} and {comparison.baseline} have the same value for every query on every measure."]
+    lines = [_primary(comparison, first)]
+    if len(others) <= MAX_LINES:
+        return lines + [f"{row.measure}: {_finding(comparison, row)}." for row in others]
+    for outcome in dict.fromkeys(row.outcome(comparison.alpha) for row in others):
+        rows = [row for row in others if row.outcome(comparison.alpha) == outcome]
+        listed = ", ".join(f"{row.measure} ({row.text(row.difference or 0.0)})" for row in rows)
+        lines.append(f"{outcome.capitalize()}: {listed}.")
+    return lines
+
+
+def _of_many(comparison: Comparison) -> list[str]:
+    """The best system and its group, then what is significant elsewhere, and what the queries can show."""
+    rows = [row for row in comparison.differences if row.measure == comparison.primary]
+    lines = [" ".join(best_sentences(comparison))]
+    others = [row for row in comparison.differences if row.measure != comparison.primary]
+    significant = [row for row in others if row.is_significant(comparison.alpha)]
+    if significant:
+        values_of: dict[str, list[str]] = {}
+        for row in significant:
+            values_of.setdefault(row.system, []).append(f"{row.measure} ({row.text(row.difference or 0.0)})")
+        listed = [f"{system} on {' and '.join(values)}" for system, values in values_of.items()]
+        lines.append(f"Significant on further measures, vs. {comparison.baseline}: {_some(listed)}.")
+    hardest = least_sensitive(rows)
+    if hardest is not None:
+        sentence = _detectable(hardest)
+        lines.append(f"{sentence[0].upper()}{sentence[1:]}.")
+    hopeless = next((row for row in rows if row.too_few_queries), None)
+    return lines if hopeless is None else [*lines, f"{_too_few(comparison, hopeless)}."]
+
+
+def best_sentences(comparison: Comparison) -> list[str]:
+    """The best of three or more systems, those that cannot be distinguished from it, and those that are worse."""
+    measure = comparison.scores[0].measures[0]
+    best = best_first(comparison.scores, measure)[0]
+    first, last = ("Best", "Worse") if measure.definition.direction else ("Highest", "Lower")
+    value, digits = best[measure], 0 if measure.definition.aggregate == "sum" else 3
+    start = f"{first}: {best.run} ({measure.name}{'' if value is None else f' {number(value, digits)}'})."
+    ranking = comparison.ranking
+    if ranking is None:  # too many systems for all pairs: each against the baseline
+        return [start, _against_baseline(comparison)]
+    groups = [("Not distinguishable from it", ranking.indistinguishable), (last, ranking.worse)]
+    return [start, *(f"{label}: {_some(names)}." for label, names in groups if names)]
+
+
+def _against_baseline(comparison: Comparison) -> str:
+    rows = [row for row in comparison.differences if row.measure == comparison.primary]
+    counts = Counter(row.comparative if row.is_significant(comparison.alpha) else "not significant" for row in rows)
+    listed = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
+    return f"Of {plural(len(rows), 'system')} compared with {comparison.baseline}: {listed}."
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMES
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:MAX_NAMES])} and {more:,} more"
+
+
+def best_challenger(comparison: Comparison) -> str:
+    """The best system besides the baseline, on the primary measure."""
+    others = [run for run in comparison.scores if run.run != comparison.baseline]
+    return best_first(others, comparison.scores[0].measures[0])[0].run
+
+
+def least_sensitive(rows: Sequence[Difference]) -> Difference | None:
+    """The row with the largest minimum detectable difference; None if it is known for none."""
+    known = [row for row in rows if row.detectable]
+    return max(known, key=lambda row: row.detectable or 0.0, default=None)
+
+
+def evidence(row: Difference, *more: str) -> str:
+    """A difference with its interval and p: ``+0.031 (95% CI +0.012 to +0.050, p = 0.002)``, and ``more``."""
+    p = "" if row.p_corrected is None else p_equals(row.p_corrected)
+    details = "; ".join(filter(None, [", ".join(filter(None, [interval_text(row), p])), *more]))
+    return f"{row.text(row.difference or 0.0)}{f' ({details})' if details else ''}"
+
+
+def interval_text(row: Difference) -> str:
+    """The interval of a difference with its confidence; empty if there is none."""
+    span = span_text(row.interval, row)
+    return f"{percent(row.interval.confidence)} CI {span}" if span else ""
+
+
+def span_text(interval: Interval, row: Difference) -> str:
+    """The ends of an interval, or the one end of a one-sided one; empty if there is none."""
+    if interval.low is None or interval.high is None:
+        return ""
+    if interval.alternative == "greater":
+        return f"at least {row.text(interval.low)}"
+    if interval.alternative == "less":
+        return f"at most {row.text(interval.high)}"
+    return f"{row.text(interval.low)} to {row.text(interval.high)}"
+
+
+def size_text(row: Difference, difference: float) -> str:
+    """The size of a difference: two significant digits, or a ratio."""
+    if row.is_ratio:
+        return row.text(difference)
+    return text_of(difference, "given", digits=2) if difference < 10 else text_of(difference, "count")
+
+
+def _primary(comparison: Comparison, row: Difference) -> str:
+    """The answer of two systems: the result, then the evidence."""
+    system, baseline, rope = row.system, comparison.baseline, given(row.rope or 0.0)
+    outcome = row.outcome(comparison.alpha)
+    if outcome == "unchanged":
+        return f"{system} and {baseline} have the same {row.measure} for every query."
+    if outcome == "equivalent":
+        return f"{system} and {baseline} are equivalent within ±{rope}: {row.measure} {evidence(row)}."
+    if outcome == "inconclusive":
+        found = evidence(row, *_sensitivity(comparison, row))
+        return f"{system} vs. {baseline} is inconclusive: {row.measure} {found}."
+    if row.is_negligible:
+        return f"{system} differs from {baseline} negligibly, within ±{rope}: {row.measure} {evidence(row)}."
+    return f"{system} is {row.comparative} than {baseline}: {row.measure} {evidence(row)}."
+
+
+def _finding(comparison: Comparison, row: Difference) -> str:
+    """A further measure of two systems, in the same order."""
+    outcome = row.outcome(comparison.alpha)
+    if outcome == "unchanged":
+        return "the same value for every query"
+    within = f" within ±{given(row.rope or 0.0)}" if row.is_negligible else ""
+    difference, span = row.text(row.difference or 0.0), span_text(row.interval, row)
+    details = [f"{difference}, {span}" if span else difference]
+    if outcome == "inconclusive":
+        details += _sensitivity(comparison, row)
+    elif outcome != "equivalent" and row.p_corrected is not None:
+        details[0] += f", {p_equals(row.p_corrected)}"
+    return f"{outcome}{within} ({'; '.join(details)})"
+
+
+def _sensitivity(comparison: Comparison, row: Difference) -> list[str]:
+    """What the queries could show of a difference that is neither shown nor excluded."""
+    details = []
+    if row.too_few_queries:
+        details.append(_too_few(comparison, row))
+    elif row.changes_needed is not None and row.effect.ties < row.n:
+        details.append(_changes(row))
+    if row.detectable is not None:
+        details.append(f"minimum detectable difference {size_text(row, row.detectable)}")
+    return details
+
+
+def _changes(row: Difference) -> str:
+    changed = row.n - row.effect.ties
+    verb = "query changed" if changed == 1 else "queries changed"
+    return f"{changed} {verb}; at least {row.changes_needed} one-way changes would be significant"
+
+
+def _detectable(row: Difference) -> str:
+    size = size_text(row, row.detectable or 0.0)
+    return f"minimum detectable difference on {row.measure} with {plural(row.n, 'query')}: {size} (80% power)"
+
+
+def _too_few(comparison: Comparison, row: Difference) -> str:
+    verb = "is" if row.n == 1 else "are"
+    return f"{plural(row.n, 'query')} {verb} too few for the {comparison.statistics.test} test to be significant at all"
+
+
+# Remarks besides the table: the queries that would be needed, weighted means, groups, agreement of measures.
+
+MAX_MEASURE_PAIRS = 6  # JSON has all of them
+
+
+def remarks(comparison: Comparison) -> list[str]:
+    """One sentence each; none if nothing was asked for."""
+    statistics, systems = comparison.statistics, comparison.systems
+    out = [_queries_needed(comparison, system) for system in systems] if statistics.target_difference else []
+    return out + weighted_remarks(comparison) + ([_agreement(comparison)] if comparison.agreement else [])
+
+
+def group_remarks(comparison: Comparison, by: str, measure: str | None = None) -> list[str]:
+    """Over what p is corrected in the groups of a column, and which differences differ between them."""
+    differing = [
+        f"the difference of {test.system} on {test.measure} differs between groups of {by}: "
+        f"{p_equals(test.p_corrected)}, groups shuffled, {comparison.interaction_family}"
+        for test in comparison.interactions
+        if test.by == by and measure in (None, test.measure)
+        if is_significant(test.p_corrected, comparison.alpha)
+    ]
+    family = comparison.group_families.get(by)
+    return ([] if family is None else [f"p by {by}: {family}"]) + differing
+
+
+def weighted_remarks(comparison: Comparison) -> list[str]:
+    """The differences of weighted means, and how many queries of equal weight would tell as much."""
+    family = comparison.weighted
+    if family is None:
+        return []
+    rows = [row.difference for row in family.rows]
+    listed = [f"{row.system} {evidence(row) if row.difference is not None else MISSING}" for row in rows]
+    effective = min((row.effective_queries for row in family.rows if row.effective_queries is not None), default=0.0)
+    queries = plural(max(row.n for row in rows), "query")
+    counted = text_of(effective, "given", digits=3)
+    return [
+        f"weighted {rows[0].measure}, difference from {comparison.baseline}: {'; '.join(listed)}; "
+        f"{family.description}; with these weights, {queries} count as {counted} of equal weight"
+    ]
+
+
+def _queries_needed(comparison: Comparison, system: str) -> str:
+    counts = [
+        f"{row.measure} {'unknown' if row.queries_needed is None else f'{row.queries_needed:,}'}"
+        for row in comparison.of_system(system)
+    ]
+    corrected = ", at the corrected level" if comparison.correction_label else ""
+    target = text_of(comparison.statistics.target_difference, "given")
+    return (
+        f"queries needed to detect a true difference of {target} between {system} "
+        f"and {comparison.baseline} with 80% power{corrected}: {', '.join(counts)}"
+    )
+
+
+def _agreement(comparison: Comparison) -> str:
+    systems = comparison.agreement[0].systems
+    pairs = sorted(comparison.agreement, key=lambda row: 2.0 if row.tau is None else row.tau)
+    listed = [f"{' and '.join(row.measures)} {number(row.tau, 2)}" for row in pairs[:MAX_MEASURE_PAIRS]]
+    more = f", and {len(pairs) - MAX_MEASURE_PAIRS} more pairs" if len(pairs) > MAX_MEASURE_PAIRS else ""
+    caveat = ""
+    if systems < FEW_SYSTEMS:
+        caveat = f"; two random orders of {systems} systems are the same in 1 of {math.factorial(systems)} cases"
+    return f"agreement of measures on the order of {systems} systems (Kendall's tau): {', '.join(listed)}{more}{caveat}"
+
+
+# How often the same queries were used to choose between systems: a winner of many comparisons may win by chance.
+# Corrections cover the comparisons of one family; counted here is everything that one report or tuning compares.
+
+
+def comparisons_made(comparison: Comparison) -> int:
+    """The number of differences in a comparison: over all queries, in groups, and between systems of the ranking."""
+    pairs = () if comparison.ranking is None else comparison.ranking.pairs
+    others = sum(comparison.baseline not in (pair.first, pair.second) for pair in pairs)
+    weighted = 0 if comparison.weighted is None else len(comparison.weighted.rows)
+    return len(comparison.differences) + len(comparison.groups) + others + weighted
+
+
+def reuse_sentence(count: int, noun: str, verb: str, queries: int) -> str | None:
+    """How many comparisons or choices the queries were used for; None if there was only one."""
+    if count < 2:
+        return None
+    return (
+        f"{count:,} {noun}s were {verb} on these {plural(queries, 'query')}; "
+        f"the more are {verb}, the more likely a chance winner"
+    )

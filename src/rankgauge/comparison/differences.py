@@ -1,0 +1,236 @@
+"""A system and the baseline over the queries that both have: one difference per measure, on the measure's scale.
+
+Means differ by their difference. Geometric means differ by a ratio: values become logarithms, and so do the difference,
+its interval and the minimum detectable difference. Sums differ by the difference of the sums.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.comparison.significance import TestedDifference
+from rankgauge.comparison.statistics_options import Statistics, is_significant
+from rankgauge.core.arrays import GEOMETRIC_FLOOR, Floats
+from rankgauge.core.formatting import plural, text_of
+from rankgauge.evaluation.caveats import Note
+from rankgauge.evaluation.scores import Scores
+from rankgauge.measures.aggregates import aggregate
+from rankgauge.measures.exact_numbers import each
+from rankgauge.measures.measure import Aggregate, Direction, Measure
+from rankgauge.stats.effects import Effect, effect
+from rankgauge.stats.intervals import exponential
+from rankgauge.stats.results import Interval
+
+Mask = NDArray[np.bool_]
+
+
+def shared_queries(system: Scores, baseline: Scores, columns: Sequence[int] = ()) -> Mask:
+    """The queries that are averaged on both sides and have a value of each of some measures, by their column."""
+    shared: Mask = system.averaged & baseline.averaged
+    for column in columns:
+        shared = shared & ~np.isnan(system.values[:, column]) & ~np.isnan(baseline.values[:, column])
+    return shared
+
+
+Comparative = Literal["better", "worse", "higher", "lower"]
+Outcome = Literal["better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One system against the baseline on one measure."""
+
+    system: str
+    measure: str
+    n: int
+    value: float | None
+    baseline: float | None
+    difference: float | None
+    interval: Interval
+    p: float | None
+    p_corrected: float | None
+    effect: Effect
+    too_few_queries: bool = False  # whether no p can be small enough with this number of queries
+    detectable: float | None = None  # the minimum detectable difference: 80% power, at the corrected level
+    changes_needed: int | None = None  # one-way changes that would be significant, if few queries changed
+    reason: str | None = None  # why there is no p
+    queries_needed: int | None = None  # for 80% power at the target difference and the corrected level
+    caveat: str | None = None  # what the test cannot see, if the difference is significant
+    rope: float | None = None  # differences within ± this do not matter
+    aggregate: Aggregate = "mean"
+    direction: Direction = 1  # the sign of an improvement; 0 if the measure is neither good nor bad
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether differences are logarithms of ratios: those of geometric means."""
+        return self.aggregate == "gmean"
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether no query differs."""
+        return self.n > 0 and self.effect.ties == self.n
+
+    @property
+    def improves(self) -> bool:
+        """Whether the system is better than the baseline, significantly or not."""
+        return (self.difference or 0.0) * self.direction > 0
+
+    @property
+    def comparative(self) -> Comparative:
+        """What the system is, compared with the baseline: better or worse, or higher or lower without a direction."""
+        if self.direction:
+            return "better" if self.improves else "worse"
+        return "higher" if (self.difference or 0.0) > 0 else "lower"
+
+    def is_significant(self, alpha: float) -> bool:
+        """Whether the corrected p is at most alpha."""
+        return is_significant(self.p_corrected, alpha)
+
+    @property
+    def is_negligible(self) -> bool:
+        """Whether the whole interval lies within the region of practical equivalence."""
+        low, high = self.interval.low, self.interval.high
+        return self.rope is not None and low is not None and high is not None and -self.rope <= low <= high <= self.rope
+
+    def outcome(self, alpha: float) -> Outcome:
+        """What the difference is: better or worse, equivalent, or neither is known."""
+        if self.is_unchanged:
+            return "unchanged"
+        if self.is_significant(alpha):
+            return "negligible" if self.is_negligible else self.comparative
+        return "equivalent" if self.is_negligible else "inconclusive"
+
+    def mark(self, alpha: float) -> str:
+        """▲ if significantly better, ▼ if significantly worse, else nothing."""
+        return ("▲" if self.improves else "▼") if self.direction and self.is_significant(alpha) else ""
+
+    def text(self, difference: float) -> str:
+        """A difference of this measure as text: with its sign, or as a ratio."""
+        return text_of(exponential(difference), "ratio") if self.is_ratio else text_of(difference, "difference")
+
+
+@dataclass(frozen=True)
+class GroupDifference:
+    """A difference within a group of queries, corrected over all systems, measures and groups of a column."""
+
+    by: str
+    label: str
+    difference: Difference
+    opposite: bool  # whether it is opposite to the overall direction
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Whether the difference itself differs between groups."""
+
+    by: str
+    system: str
+    measure: str
+    p: float | None
+    p_corrected: float | None  # over all columns, systems and measures
+    reason: str | None = None
+
+
+def on_scale(scores: Scores) -> Floats:
+    """The values of each query, as logarithms if they are averaged geometrically."""
+    values = scores.values.copy()
+    for column, measure in enumerate(scores.measures):
+        if measure.definition.aggregate == "gmean":
+            present = ~np.isnan(values[:, column])
+            values[present, column] = each(np.maximum(values[present, column], GEOMETRIC_FLOOR), math.log)
+    return values
+
+
+class SharedValues(NamedTuple):
+    """A measure of the system and of the baseline for the same queries."""
+
+    system: Floats
+    baseline: Floats
+    kept: Mask  # which of all queries these are
+
+
+class Pair:
+    """A system and the baseline."""
+
+    def __init__(self, system: Scores, baseline: Scores, statistics: Statistics) -> None:
+        self.system, self.baseline, self.statistics = system, baseline, statistics
+        self.name = system.run
+        self.system_values, self.baseline_values = on_scale(system), on_scale(baseline)
+        self.shared = shared_queries(system, baseline)
+        self.units = system.columns.get("unit")
+
+    def values(self, column: int, queries: Mask) -> SharedValues:
+        """A measure for the queries that have a value of both systems."""
+        kept = queries & shared_queries(self.system, self.baseline, [column])
+        return SharedValues(self.system_values[kept, column], self.baseline_values[kept, column], kept)
+
+    def masked_values(self, column: int, queries: Mask) -> tuple[Floats, Floats]:
+        """A measure of both systems for all queries: NaN where either has no value."""
+        kept = queries & shared_queries(self.system, self.baseline, [column])
+        return (
+            np.where(kept, self.system_values[:, column], np.nan),
+            np.where(kept, self.baseline_values[:, column], np.nan),
+        )
+
+    def difference(self, column: int, queries: Mask, tested: TestedDifference) -> Difference:
+        """A measure over some queries, with the result of its test."""
+        measure = self.system.measures[column]
+        system_values, baseline_values, kept = self.values(column, queries)
+        n = len(system_values)
+        kind = measure.definition.aggregate
+        factor = n if kind == "sum" else 1
+        mean = float(np.cumsum(system_values - baseline_values)[-1]) / n if n else None
+        is_mean = kind == "mean" and self.statistics.alternative == "two-sided"
+        return Difference(
+            system=self.name,
+            measure=measure.name,
+            n=n,
+            value=aggregate(self.system.values[kept, column], kind) if n else None,
+            baseline=aggregate(self.baseline.values[kept, column], kind) if n else None,
+            difference=None if mean is None else mean * factor,
+            interval=_scaled(tested.interval, factor),
+            p=tested.p,
+            p_corrected=tested.p_corrected,
+            effect=_effect(system_values, baseline_values, measure),
+            too_few_queries=tested.too_few_queries,
+            detectable=None if tested.detectable is None else tested.detectable * factor,
+            changes_needed=tested.changes_needed,
+            reason=tested.reason,
+            caveat=tested.caveat,
+            rope=self.statistics.rope_of(*measure.definition.range) if is_mean else None,
+            aggregate=kind,
+            direction=measure.definition.direction,
+        )
+
+    def notes(self) -> list[Note]:
+        """Caveats about this pair."""
+        notes = []
+        for run, other in [(self.system, self.baseline), (self.baseline, self.system)]:
+            missing = int((run.averaged & ~other.averaged).sum())
+            if missing:
+                verb = "is" if missing == 1 else "are"
+                text = f"{plural(missing, 'query')} of {run.run} {verb} not averaged for {other.run}: left out"
+                notes.append(Note("unpaired", text))
+        if self.system.run_sha256 and self.system.run_sha256 == self.baseline.run_sha256:
+            notes.append(Note("same-run", f"{self.name} and {self.baseline.run} have the same content"))
+        return notes
+
+
+def _effect(system_values: Floats, baseline_values: Floats, measure: Measure) -> Effect:
+    """The size of the difference; queries on which the system is better are wins, also if lower is better."""
+    sizes = effect(system_values, baseline_values)
+    return replace(sizes, wins=sizes.losses, losses=sizes.wins) if measure.definition.direction < 0 else sizes
+
+
+def _scaled(interval: Interval, factor: int) -> Interval:
+    """The interval of a sum from that of a mean."""
+    low, high, estimate = (
+        None if value is None else value * factor for value in (interval.low, interval.high, interval.estimate)
+    )
+    return replace(interval, low=low, high=high, estimate=estimate)

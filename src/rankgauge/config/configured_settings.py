@@ -1,0 +1,54 @@
+"""What a configuration file sets, by the names of ``Settings`` and ``Reading``: the only place that interprets one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankgauge.config.settings import HISTORY_PREFIX, Settings, expanded_path, make_reading
+
+if TYPE_CHECKING:
+    from rankgauge.config.schema import Config
+
+
+def load_settings(source: str | Path | Mapping[str, Any]) -> Settings:
+    """The settings in a ``rankgauge.yaml``, or in its content as a mapping."""
+    from rankgauge.config.config_file import load_config
+
+    folder = None if isinstance(source, Mapping) else Path(source).parent
+    config = load_config(source)
+    return Settings.of({**config_values(config, folder), "reading": make_reading(reading_values(config))})
+
+
+def config_values(config: Config, folder: Path | None = None, section: str | None = None) -> dict[str, Any]:
+    """Every setting that a configuration sets, by its name in ``Settings``; relative paths start from ``folder``.
+
+    The values of ``section``, a command's own part of the file, come last and override the others.
+    """
+    from rankgauge.config.band_sources import configured_bands
+
+    measures = config.measures.model_dump(exclude_unset=True, exclude_none=True)
+    statistics = config.statistics.model_dump(exclude_unset=True, exclude_none=True)
+    performance = config.performance.model_dump(exclude_unset=True, exclude_none=True, exclude={"parallel_processing"})
+    renamed = {"names": "measures", "caching_enabled": "caching"}
+    values = {renamed.get(name, name): value for name, value in (measures | statistics | performance).items()}
+    if section is not None:
+        values |= getattr(config, section).model_dump(exclude_unset=True, exclude_none=True)
+    for name in ("measures", "by", "require"):
+        if name in values:
+            values[name] = tuple(values[name])
+    for name in ("cache_file", *(["baseline"] if section == "gate" else [])):  # elsewhere a baseline is a name
+        if name in values and folder is not None and not values[name].startswith(HISTORY_PREFIX):
+            values[name] = str(folder / expanded_path(values[name]))
+    if config.kpi is not None:
+        values["bands"] = configured_bands(config.kpi, folder)
+    return values
+
+
+def reading_values(config: Config) -> dict[str, Any]:
+    """Every setting of how files are read that a configuration sets, by its name in ``Reading`` or ``Limits``."""
+    values: dict[str, Any] = config.reading.model_dump(exclude_unset=True, exclude_none=True)
+    if "parallel_processing" in config.performance.model_fields_set:
+        values["parallel"] = config.performance.parallel_processing
+    return values

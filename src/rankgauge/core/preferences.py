@@ -1,0 +1,276 @@
+"""The preferences of each query, with the positions that a ranking gives to their documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rankgauge.core.arrays import Floats
+from rankgauge.core.group_judgments import GroupJudgments
+from rankgauge.core.ids import Ints
+from rankgauge.errors import InputError, shown
+
+if TYPE_CHECKING:
+    from rankgauge.core.hits import Hits
+
+
+@dataclass(frozen=True, eq=False)
+class GroupRows:
+    """The judgments of one group of one query, by subgroup, then from the highest level down, then by position."""
+
+    subgroup: Ints
+    level: Floats
+    position: Ints
+
+
+class ContradictionError(InputError):
+    """A judgment group that contradicts itself, at the document with this position."""
+
+    def __init__(self, position: int, message: str) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+def preferences_of(hits: Hits, query: int) -> QueryPreferences:
+    """The preferences of one query. A group that contradicts itself is an error."""
+    judgments = hits.by_group
+    if not isinstance(judgments, GroupJudgments) or judgments.subgroup is None:
+        raise InputError("the judgments are not preferences")
+    positions, retrieved = positions_of(hits, query)
+    rows = judgments.rows(query)
+    first = int(hits.judged_offsets[query])
+    position = positions[judgments.ordinal[rows] - first]
+    group, subgroup, level = judgments.group[rows], judgments.subgroup[rows], judgments.level[rows]
+    order = np.lexsort((position, -level, subgroup, group))
+    groups = []
+    for part in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else ():
+        try:
+            groups.append(make_group(GroupRows(subgroup[part], level[part], position[part]), retrieved))
+        except ContradictionError as error:
+            row = first + int(np.flatnonzero(positions == error.position)[0])
+            raise _located(error, hits, judgments, query, row, int(group[part[0]])) from None
+    return QueryPreferences(tuple(groups), len(positions), retrieved)
+
+
+def positions_of(hits: Hits, query: int) -> tuple[Ints, int]:
+    """The position of each judged document of a query, and the number of retrieved ones.
+
+    Ties are in ascending order of document ids, as in trec_eval, which uses the descending order everywhere else.
+    """
+    rows = slice(int(hits.offsets[query]), int(hits.offsets[query + 1]))
+    first, end = hits.judged_offsets[query : query + 2].tolist()
+    doc = hits.ordinal[rows] - first
+    ranked = doc[np.argsort(ascending_rank(hits)[rows], kind="stable")]
+    missed = np.setdiff1d(np.arange(end - first), ranked)
+    positions = np.empty(len(ranked) + len(missed), dtype=np.int64)
+    positions[np.concatenate([ranked, missed])] = np.arange(len(positions))
+    return positions, len(ranked)
+
+
+def ascending_rank(hits: Hits) -> Ints:
+    """The rank of each hit if tied documents are in ascending order of their ids."""
+    return hits.tie_first + hits.tie_last - hits.rank
+
+
+def _located(
+    error: ContradictionError, hits: Hits, judgments: GroupJudgments, query: int, row: int, group: int
+) -> InputError:
+    """The error with the ids of what it is about."""
+    return InputError(
+        f"query {shown(hits.queries[query])}, document {shown(judgments.docs[row])}, judgment group "
+        f"{shown(judgments.groups[group])}: {error.message}",
+        hint="one group is one judge whose preferences agree; give judges who disagree different groups",
+    )
+
+
+def make_group(rows: GroupRows, retrieved: int) -> OrderedGroup | PartialGroup:
+    """The preferences of one group."""
+    if len(np.unique(rows.subgroup)) == 1:
+        return ordered_group(rows, retrieved)
+    return partial_group(rows, retrieved)
+
+
+def ordered_group(rows: GroupRows, retrieved: int) -> OrderedGroup:
+    """A group with one subgroup: its levels order all of its documents."""
+    order = np.argsort(rows.position, kind="stable")
+    position, level = rows.position[order], rows.level[order]
+    conflicts = np.flatnonzero((position[1:] == position[:-1]) & (level[1:] != level[:-1]))
+    if len(conflicts):
+        raise ContradictionError(int(position[conflicts[0]]), "two levels in one subgroup")
+    return OrderedGroup(rows.position, rows.level, retrieved)
+
+
+def partial_group(rows: GroupRows, retrieved: int) -> PartialGroup:
+    """A group with several subgroups: a partial order, closed under transitivity."""
+    position, entry = np.unique(rows.position, return_inverse=True)
+    entry = entry.reshape(-1)
+    levels: dict[int, float] = {}
+    for number, level in zip(entry.tolist(), rows.level.tolist(), strict=True):
+        if number in levels and levels[number] >= 0 and level >= 0 and (levels[number] == 0) != (level == 0):
+            raise ContradictionError(int(position[number]), "level 0 in one subgroup and above 0 in another")
+        levels[number] = level
+    prefers = np.zeros((len(position), len(position)), dtype=bool)
+    for subgroup in np.unique(rows.subgroup).tolist():
+        members = np.flatnonzero(rows.subgroup == subgroup)
+        better, worse = np.nonzero(np.greater.outer(rows.level[members], rows.level[members]))
+        prefers[entry[members[better]], entry[members[worse]]] = True
+    prefers = closure(prefers)
+    conflicts = np.flatnonzero((prefers & prefers.T).any(axis=1))
+    if len(conflicts):
+        raise ContradictionError(int(position[conflicts[0]]), "preferred to a document that is preferred to it")
+    level = np.array([levels[number] for number in range(len(position))])
+    return PartialGroup(position, level, retrieved, prefers)
+
+
+def closure(prefers: Pairs) -> Pairs:
+    """The transitive closure; nothing is preferred to itself."""
+    reached = prefers.copy()
+    for through in range(len(reached)):
+        reached |= np.logical_and.outer(reached[:, through], reached[through])
+    np.fill_diagonal(reached, False)
+    return reached
+
+
+# The preferences of one query, with the positions that a ranking gives to their documents.
+
+Pairs = NDArray[np.bool_]
+Scope = Literal["all", "implied", "retrieved"]  # of a pair: any, at least one document retrieved, both retrieved
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """The number of pairs that are fulfilled, and the number of all pairs."""
+
+    fulfilled: int
+    possible: int
+
+    def __add__(self, added: PairCounts) -> PairCounts:
+        return PairCounts(self.fulfilled + added.fulfilled, self.possible + added.possible)
+
+
+@dataclass(frozen=True, eq=False)
+class PreferenceGroup:
+    """The preferences of one judgment group of a query.
+
+    ``position`` is the place of each entry's document among the judged documents of the query: those retrieved come
+    first, by rank; the others follow in the order of their ids. ``retrieved`` is the number of retrieved ones.
+    """
+
+    position: Ints
+    level: Floats
+    retrieved: int
+
+    @cached_property
+    def is_retrieved(self) -> NDArray[np.bool_]:
+        """Whether each entry's document is retrieved."""
+        return self.position < self.retrieved
+
+    @cached_property
+    def is_relevant(self) -> NDArray[np.bool_]:
+        """Whether each entry's level is above 0."""
+        return self.level > 0
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedGroup(PreferenceGroup):
+    """A group with one subgroup: its levels order its entries, which are sorted from the highest level down."""
+
+    @cached_property
+    def is_nonrelevant(self) -> NDArray[np.bool_]:
+        """Whether each entry's level is 0 or below."""
+        return self.level <= 0
+
+    def count(self, scope: Scope) -> PairCounts:
+        """The fulfilled and the possible preferences."""
+        found, missed = self.level[self.is_retrieved], self.level[~self.is_retrieved]
+        positions = self.position[self.is_retrieved]
+        both = np.greater.outer(found, found) & np.less.outer(positions, positions)
+        counts = PairCounts(int(np.count_nonzero(both)), count_lower(found, found))
+        if scope == "retrieved":
+            return counts
+        fulfilled = count_lower(found, missed)
+        counts += PairCounts(fulfilled, fulfilled + count_lower(missed, found))
+        return counts if scope == "implied" else counts + PairCounts(0, count_lower(missed, missed))
+
+    def count_limited(self, nonrelevant: int, scope: Scope) -> PairCounts:
+        """The counts if only the first ``nonrelevant`` entries of the lowest level are judged.
+
+        As in trec_eval, those are paired with every entry, also with the others of their level.
+        """
+        is_lowest = self.level == self.level.min(initial=np.inf)
+        upper = OrderedGroup(self.position[~is_lowest], self.level[~is_lowest], self.retrieved)
+        positions, kept = self.position, self.position[is_lowest][:nonrelevant]
+        if scope == "retrieved":
+            positions, kept = positions[positions < self.retrieved], kept[kept < self.retrieved]
+        before = np.searchsorted(np.sort(self.position[self.is_retrieved]), kept)
+        return upper.count(scope) + PairCounts(int(before.sum()), len(positions) * len(kept))
+
+    @cached_property
+    def prefers(self) -> Pairs:
+        """Whether the first entry of a pair is preferred to the second."""
+        return np.greater.outer(self.level, self.level)
+
+
+@dataclass(frozen=True, eq=False)
+class PartialGroup(PreferenceGroup):
+    """A group with several subgroups: ``prefers`` is a partial order of its documents.
+
+    Each document is one entry, with its last level; the entries are sorted by position.
+    """
+
+    prefers: Pairs
+
+    @cached_property
+    def is_nonrelevant(self) -> NDArray[np.bool_]:
+        """Whether each entry's level is 0."""
+        return np.equal(self.level, 0)
+
+    def count(self, scope: Scope, kept: NDArray[np.bool_] | None = None) -> PairCounts:
+        """The fulfilled and the possible preferences, of the kept entries only."""
+        pairs = self.prefers if kept is None else self.prefers & np.logical_and.outer(kept, kept)
+        if scope != "all":
+            combine = np.logical_or if scope == "implied" else np.logical_and
+            pairs = pairs & combine.outer(self.is_retrieved, self.is_retrieved)
+        fulfilled = np.triu(pairs, k=1)[self.is_retrieved]
+        return PairCounts(int(np.count_nonzero(fulfilled)), int(np.count_nonzero(pairs)))
+
+    def count_limited(self, nonrelevant: int, scope: Scope) -> PairCounts:
+        """The counts if only the first ``nonrelevant`` nonrelevant entries are judged."""
+        kept = ~self.is_nonrelevant
+        kept[np.flatnonzero(self.is_nonrelevant)[:nonrelevant]] = True
+        return self.count(scope, kept)
+
+
+@dataclass(frozen=True, eq=False)
+class QueryPreferences:
+    """The preferences of one query: its groups in the order of their ids, and the number of judged documents."""
+
+    groups: tuple[OrderedGroup | PartialGroup, ...]
+    judged: int
+    retrieved: int
+
+    @cached_property
+    def votes(self) -> NDArray[np.int64]:
+        """The number of groups that prefer the document at one position to the document at another."""
+        votes = np.zeros((self.judged, self.judged), dtype=np.int64)
+        for group in self.groups:
+            if has_repeats(group.position):  # a document that is judged twice at one level counts twice
+                preferred, other = np.nonzero(group.prefers)
+                np.add.at(votes, (group.position[preferred], group.position[other]), 1)
+            else:
+                votes[np.ix_(group.position, group.position)] += group.prefers
+        return votes
+
+
+def count_lower(levels: Floats, candidates: Floats) -> int:
+    """The number of pairs of a level and a lower candidate."""
+    return int(np.searchsorted(np.sort(candidates), levels).sum())
+
+
+def has_repeats(values: Ints) -> bool:
+    """Whether a value appears twice."""
+    return len(np.unique(values)) < len(values)

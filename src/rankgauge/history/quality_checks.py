@@ -1,0 +1,363 @@
+"""Recent changes of quality, reported once, and handed to a program or a webhook.
+
+A check finds the change points of every system, collection and branch. The place of a change is an estimate that moves
+as entries are added: a change is one that was reported if both have the same direction and their ranges overlap; each
+that was reported accounts for one. Before a report is sent its changes are claimed, so that two checks at the same time
+do not both send it; if sending fails, the claim is taken back.
+
+A report is JSON. A webhook's URL is a secret, because whoever has it can post: messages name its host only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from rankgauge.comparison.statistics_options import Statistics
+from rankgauge.core.formatting import p_equals, plural, signed
+from rankgauge.core.result_views import HtmlView
+from rankgauge.core.settings import Section, check_settings, setting, setting_of
+from rankgauge.errors import InputError, UsageError, printable, shown
+from rankgauge.history.entries import ALL_ENTRIES, EntryFilter, EntrySummary, time_text
+from rankgauge.history.sql_tables import stored_text
+from rankgauge.history.trends import EntrySeries, TrendOptions, measure_values, series_of, trend_changes
+from rankgauge.measures.names import parse_measure
+from rankgauge.measures.registry import DEFAULT_MEASURES
+from rankgauge.secrets import mask_secrets, mask_values, register_secret
+
+if TYPE_CHECKING:
+    from rankgauge.history.store import History
+
+ALERT_SCHEMA = "rankgauge.alert/1"
+DIGITS = 4
+PRIVATE = ("uid", "after_time", "until_time")  # of a change, in what is sent
+CLAIM_LIFETIME = timedelta(minutes=15)  # after which a check that claimed a change was killed
+WEBHOOK_VARIABLE = "RANKGAUGE_WEBHOOK"
+WEBHOOK_SECONDS, PROGRAM_SECONDS = 30.0, 60.0
+MIN_TOKEN_LENGTH = 12
+AGAIN = "the changes are reported again by the next check"
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What is checked, and with what confidence."""
+
+    measures: tuple[str, ...] = setting(
+        (),
+        "Check a measure; repeatable.  [default: nDCG@10, or the first that an entry has]",
+        Section.MEASURES,
+        flag="-m/--measure NAME",
+        common=True,
+    )
+    last: int | None = setting_of(
+        TrendOptions, "last", help="Look at the newest N entries of each system, collection and branch; 0 is all."
+    )
+    confidence: float = setting_of(
+        Statistics,
+        "confidence",
+        default=0.99,  # a check is repeated more often than a trend is looked at
+        help="Confidence that a check finds no change if there is none.",
+    )
+    worse_only: bool = setting(False, "Report no improvements.", Section.STATISTICS, common=True)
+    seed: int = setting_of(TrendOptions, "seed")
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True)
+class QualityChange:
+    """A change point of one system on one collection and branch."""
+
+    measure: str
+    system: str
+    collection: str
+    branch: str | None
+    entry: str  # the first with other values
+    saved: str
+    commit: str | None
+    after: str  # the change came after this entry …
+    until: str  # … and at this one at the latest
+    difference: float  # of the means over shared queries; of logarithms if the mean is geometric
+    p: float
+    is_worse: bool
+    uid: str  # of the entry
+    after_time: str
+    until_time: str
+
+    @property
+    def description(self) -> str:
+        """The change in one sentence."""
+        branch = f", branch {printable(self.branch)}" if self.branch else ""
+        commit = f", commit {self.commit[:12]}" if self.commit else ""
+        return (
+            f"{self.measure} of {printable(self.system)} on {printable(self.collection)}{branch}: "
+            f"{signed(self.difference, DIGITS)} since {self.entry}{commit} ({p_equals(self.p)})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {name: value for name, value in asdict(self).items() if name not in PRIVATE}
+
+
+@dataclass(frozen=True)
+class QualityCheck(HtmlView):
+    """The recent changes, and how they were looked for."""
+
+    changes: tuple[QualityChange, ...]
+    series: int  # systems, collections and branches with recent entries
+    alpha: float  # of each measure of each of them
+
+    def __repr__(self) -> str:
+        return f"QualityCheck({plural(len(self.changes), 'change')} in {self.series:,} series)"
+
+
+def check_quality(
+    history: History, filter: EntryFilter = ALL_ENTRIES, options: CheckOptions | None = None
+) -> QualityCheck:
+    """The change points from ``filter.since`` on; entries before it are what later ones are compared with.
+
+    The level, 1 − confidence, is shared among all systems, collections, branches and measures that are checked.
+    """
+    options = options or CheckOptions()
+    for measure in options.measures:
+        parse_measure(measure)
+    active = [*_active_series(history, filter)]
+    loaded = [series_of(history, entries[-options.last :] if options.last else entries) for entries in active]
+    tests = [(series, measure) for series in loaded for measure in _measures(series, options)]
+    if options.measures and loaded and not tests:
+        known = ", ".join(loaded[0].entries[-1].summary.means)
+        raise UsageError(f"no entry has values of {', '.join(options.measures)}", hint=f"the newest has {known}")
+    tests = [(series, measure) for series, measure in tests if len(series.commits) > 1]  # others cannot have changed
+    alpha = round(1 - options.confidence, 12) / max(1, len(tests))
+    found = [change for test in tests for change in _changes(*test, alpha, options)]
+    recent = [change for change in found if filter.since is None or change.until_time >= filter.since]
+    return QualityCheck(tuple(recent), len(loaded), alpha)
+
+
+def _active_series(history: History, filter: EntryFilter) -> Iterator[list[EntrySummary]]:
+    """The entries of each system, collection and branch that has one since the time of the filter."""
+    series: dict[tuple[str, str, str | None], list[EntrySummary]] = {}
+    for entry in history.entries(replace(filter, since=None)):
+        series.setdefault((entry.system, entry.collection, entry.git.branch), []).append(entry)
+    for entries in series.values():
+        if filter.since is None or entries[-1].saved >= filter.since:
+            yield entries
+
+
+def _measures(loaded: EntrySeries, options: CheckOptions) -> tuple[str, ...]:
+    """The measures that are asked for, of those that the newest entry has."""
+    scores = loaded.scores[-1]
+    names = dict.fromkeys(options.measures or DEFAULT_MEASURES[:1])
+    chosen = tuple(name for name in names if measure_values(scores, name) is not None)
+    return chosen or (() if options.measures else (scores.measures[0].name,))
+
+
+def _changes(loaded: EntrySeries, measure: str, alpha: float, options: CheckOptions) -> Iterator[QualityChange]:
+    spec = loaded.scores[-1].only([measure]).measures[0]
+    entries = {entry.name: entry.summary for entry in loaded.entries}
+    found = loaded.changes(loaded.values(measure), alpha, loaded.units, options.seed)
+    for change in trend_changes(loaded, found):
+        entry = entries[change.entry]
+        is_worse = change.difference * spec.definition.direction < 0
+        if options.worse_only and not is_worse:
+            continue
+        yield QualityChange(
+            measure=spec.name,
+            system=entry.system,
+            collection=entry.collection,
+            branch=entry.git.branch,
+            entry=entry.name,
+            saved=entry.saved,
+            commit=entry.git.commit,
+            after=change.after,
+            until=change.until,
+            difference=change.difference,
+            p=change.p,
+            is_worse=is_worse,
+            uid=entry.uid,
+            after_time=entries[change.after].saved,
+            until_time=entries[change.until].saved,
+        )
+
+
+class ReportedRange(NamedTuple):
+    """A change that was reported, and the range in which it is."""
+
+    entry: str  # the uid
+    after: str
+    until: str
+    difference: float
+
+    @classmethod
+    def of_row(cls, entry: bytes, after: bytes, until: bytes, difference: float) -> ReportedRange:
+        """A row of the table of alerts."""
+        return cls(entry.decode(), after.decode(), until.decode(), difference)
+
+    def is_of(self, change: QualityChange) -> bool:
+        """Whether it can be the same change."""
+        overlaps = max(self.after, change.after_time) < min(self.until, change.until_time)
+        return (self.difference < 0) is (change.difference < 0) and (overlaps or self.entry == change.uid)
+
+
+@contextmanager
+def claimed_changes(history: History, changes: Sequence[QualityChange]) -> Iterator[list[QualityChange]]:
+    """Those of the changes that were not reported; they count as reported if the block succeeds."""
+    now = datetime.now(UTC)
+    with history.database.transaction() as connection:
+        connection.execute(
+            "DELETE FROM alerts WHERE reported IS NULL AND claimed < ?", (time_text(now - CLAIM_LIFETIME),)
+        )
+    new, claims = [], []
+    with history.database.transaction() as connection:
+        for series in _by_series(changes):
+            key = _series_of(series[0])
+            rows = connection.execute(
+                "SELECT entry, after, until, difference FROM alerts "
+                "WHERE branch IS ? AND system = ? AND collection = ? AND measure = ?",
+                key,
+            ).fetchall()
+            known = [ReportedRange.of_row(*row) for row in rows]
+            for change in unreported(series, known):
+                inserted = connection.execute(
+                    "INSERT INTO alerts (branch, system, collection, measure, entry, after, until, difference, claimed)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (*key, change.uid, change.after_time, change.until_time, change.difference, time_text(now)),
+                )
+                new.append(change)
+                claims.append((inserted.lastrowid,))
+    try:
+        yield new
+    except BaseException:
+        with history.database.transaction() as connection:
+            connection.executemany("DELETE FROM alerts WHERE id = ?", claims)
+        raise
+    with history.database.transaction() as connection:
+        reported = [(time_text(datetime.now(UTC)), *claim) for claim in claims]
+        connection.executemany("UPDATE alerts SET reported = ? WHERE id = ?", reported)
+
+
+def unreported(changes: Sequence[QualityChange], known: Sequence[ReportedRange]) -> list[QualityChange]:
+    """The changes of one series, whose ranges do not overlap, that none of the reported ones accounts for.
+
+    From the first change on, each takes the reported range that ends first: those that end later may be needed later.
+    """
+    free = sorted(known, key=lambda reported: reported.until)
+    new = []
+    for change in sorted(changes, key=lambda change: (change.until_time, change.after_time)):
+        match = next((reported for reported in free if reported.is_of(change)), None)
+        if match is None:
+            new.append(change)
+        else:
+            free.remove(match)
+    return new
+
+
+class _AlertSeries(NamedTuple):
+    """What a change is a change of, as the table of reports has it."""
+
+    branch: str | None
+    system: str
+    collection: str
+    measure: str
+
+
+def _series_of(change: QualityChange) -> _AlertSeries:
+    return _AlertSeries(change.branch, stored_text(change.system), stored_text(change.collection), change.measure)
+
+
+def _by_series(changes: Sequence[QualityChange]) -> Iterator[list[QualityChange]]:
+    series: dict[object, list[QualityChange]] = {}
+    for change in changes:
+        series.setdefault(_series_of(change), []).append(change)
+    yield from series.values()
+
+
+def alert_message(changes: Sequence[QualityChange]) -> dict[str, Any]:
+    """What a report says: names, numbers and commits, without secrets; nothing of documents or queries."""
+    text = "\n".join(change.description for change in changes)
+    data = {"schema": ALERT_SCHEMA, "text": text, "changes": [change.to_dict() for change in changes]}
+    masked: dict[str, Any] = mask_values(data)
+    return masked
+
+
+def command_words(command: str) -> list[str]:
+    """A command line as the words of a program; no shell reads it."""
+    try:
+        words = shlex.split(command) if os.name != "nt" else _windows_words(command)
+    except ValueError as error:
+        raise UsageError(f"--exec: {shown(command)} is not a command: {error}") from None
+    if not words:
+        raise UsageError("--exec: expected a command, found nothing")
+    return words
+
+
+def _windows_words(command: str) -> list[str]:
+    """The words of a command in which a backslash is part of a path."""
+    return [word.strip('"') for word in shlex.split(command, posix=False)]
+
+
+def run_program(words: list[str], message: Mapping[str, Any]) -> str:
+    """Run a program with the message on its standard input, and return what it prints."""
+    import subprocess
+
+    name = printable(words[0])
+    try:
+        done = subprocess.run(
+            words,
+            input=encoded(message),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=PROGRAM_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise InputError(f"--exec: {name} did not end within {PROGRAM_SECONDS:g} s", hint=AGAIN) from None
+    except OSError as error:
+        raise InputError(f"--exec: cannot run {name}: {error.strerror}", hint=AGAIN) from None
+    output = mask_secrets(done.stdout.decode("utf-8", "replace"))
+    if done.returncode:
+        last = next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "it printed nothing")
+        raise InputError(f"--exec: {name} ended with code {done.returncode}: {printable(last)}", hint=AGAIN)
+    return output
+
+
+def checked_webhook(url: str) -> str:
+    """The URL of a webhook, which is not shown from now on."""
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise UsageError("--webhook: expected a URL that starts with https:// or http://")
+    register_secret(url)
+    for part in (*parts.path.split("/"), *parts.query.split("&"), parts.password or ""):
+        if len(part) >= MIN_TOKEN_LENGTH:  # a shorter one is a word, such as the name of a branch
+            register_secret(part)
+    return url
+
+
+def post_message(url: str, message: Mapping[str, Any]) -> None:
+    """Send the message to a webhook; any answer of success will do, and redirects are not followed."""
+    from rankgauge.retrieval.engines.http_client import HttpFailure, HttpTimeout, post_json
+
+    host = printable(urlsplit(checked_webhook(url)).netloc.rpartition("@")[2])
+    try:
+        status = post_json(url, encoded(message), timeout=WEBHOOK_SECONDS, purpose="webhooks")
+    except (HttpFailure, HttpTimeout) as error:
+        raise InputError(f"--webhook: cannot reach {host}: {error}", hint=AGAIN) from None
+    if not 200 <= status < 300:
+        raise InputError(f"--webhook: {host} answered with status {status}", hint=AGAIN)
+
+
+def encoded(message: Mapping[str, Any]) -> bytes:
+    """JSON in ASCII, on one line."""
+    return json.dumps(message, allow_nan=False).encode("ascii") + b"\n"

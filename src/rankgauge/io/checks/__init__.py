@@ -1,1 +1,0 @@
-"""Checks of the content of files, whatever their format."""

@@ -1,0 +1,94 @@
+"""How judgments and runs are read: one object from the command line, a configuration or Python down to the readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any
+
+from rankgauge.core.dataclass import dataclass
+from rankgauge.core.run import OnDuplicate
+from rankgauge.core.settings import Section, check_settings, setting
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits
+from rankgauge.io.formats.named_columns import Columns
+
+ReadProgress = Callable[[int, int], None]  # bytes read, and bytes in total (0 if unknown)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read. Formats that are not named are detected from the content."""
+
+    qrels_format: str | None = setting(
+        None,
+        "Set the format of the judgments, if detection is wrong; qrels_prefs, qrels_jg and ndeval must be named.",
+        Section.FILES,
+        flag="--qrels-format NAME",
+    )
+    run_format: str | None = setting(
+        None, "Set the format of the runs, if detection is wrong.", Section.FILES, flag="--run-format NAME"
+    )
+    on_duplicate: OnDuplicate = setting(
+        "error",
+        "Refuse a document that appears twice in a ranking, or keep the first.",
+        Section.FILES,
+        choices=("error", "first"),
+    )
+    limits: Limits = DEFAULT_LIMITS
+    fingerprint: bool = False  # whether runs are hashed, which costs about half as much as reading them
+    keep_rankings: bool = False  # whether complete runs stay in memory, to be stored or shown
+    keep_top: int = 0  # how many documents of each ranking stay in memory, to be shown
+    parallel: bool = True  # whether several large files may be read at the same time
+    columns: Columns | None = None  # of runs in named columns: role → name, for those that are not detected
+    memory: int = setting(
+        1 << 29,
+        "About how much memory a run with scattered queries may use; beyond it, temporary files are used.",
+        Section.FILES,
+        flag="-",
+        kind="size",
+    )
+    progress: ReadProgress | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+DEFAULT_READING = Reading()
+
+
+@dataclass(frozen=True)
+class PassageMatching:
+    """How much of a gold passage must be retrieved, and how exactly texts must agree."""
+
+    coverage: float = setting(
+        0.5,
+        "Count a gold passage as found at the rank where the chunks so far contain this share of it.",
+        Section.GOLD,
+        flag="--coverage SHARE",
+        limits="0<x<=1",
+    )
+    tolerance: float = setting(
+        0.1,
+        "Match a quote that is in no chunk exactly up to this edit distance, as a share of its length.",
+        Section.GOLD,
+        flag="--tolerance SHARE",
+        limits="0<=x<=0.3",
+    )
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+DEFAULT_MATCHING = PassageMatching()
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How live retrievers are asked; an option that is not here is that of the retriever's file, or the default."""
+
+    options: Mapping[str, Any] = field(default_factory=dict)  # id, unit, scores, and those of the calls
+    k: int | None = None  # instead of what the measures need
+    max_failures: int | None = 0
+    out: str | None = None  # where the run will be written; a journal beside it keeps answers until all are there
+    resume: bool | None = None  # whether answers that the journal has are used, however old; None: those of a day
+    keeps_partial: bool = False  # whether the caller wants what was answered, although too many queries failed

@@ -1,0 +1,432 @@
+"""Labels and results in whatever form a user has them: what each argument is, decided once for every command.
+
+Labels are judgments, test cases, labels by text, or those of a log. Results are a run, a folder, a table, a log, a
+stored baseline, an entry of the history, or a live retriever. What comes out is what every reader takes: a path, a
+``Run`` or ``Qrels`` in memory, values that were stored without their run, or labels by text. Rooms after this one are
+found by name when they are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from rankgauge.core.formatting import listing, plural
+from rankgauge.core.ids import Ids
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import Run
+from rankgauge.errors import InputError, Note, UsageError, printable, shown
+from rankgauge.io.byte_streams import (
+    SERVER_HINT,
+    AnyFile,
+    LoadedFile,
+    is_dataset,
+    load_file,
+    open_source,
+    read_bytes,
+    source_name,
+)
+from rankgauge.io.faults import Faults
+from rankgauge.io.formats import question_log
+from rankgauge.io.formats.detection import HEAD_BYTES, Head
+from rankgauge.io.formats.frames import is_frame
+from rankgauge.io.formats.json_text import JsonPairs
+from rankgauge.io.formats.named_columns import normalize_name
+from rankgauge.io.queries import Queries, as_queries
+from rankgauge.io.read import as_qrels, as_run, head_record, log_from_stream, runs_and_notes
+from rankgauge.io.reading_options import Asking, Reading
+from rankgauge.io.sources import can_read_again, is_plain
+
+LATER = {  # what rooms after this one do, imported on first use
+    "ask": "rankgauge.rag.live:ask_queries",
+    "cases": "rankgauge.rag.cases:case_labels",
+    "entry": "rankgauge.history.store:saved_entry",
+    "is retriever": "rankgauge.retrieval.asking.functions:is_retriever",
+    "names retriever": "rankgauge.retrieval.open_retriever:is_own_retriever",
+    "baseline": "rankgauge.comparison.gate.baseline_file:read_baseline",
+    "is quoted": "rankgauge.labels.gold.gold_labels:is_gold_record",
+    "evaluate by text": "rankgauge.labels.gold.gold_evaluation:evaluate_gold_runs",
+    "judge by text": "rankgauge.labels.gold.gold_evaluation:judge_runs",
+    "text labels": "rankgauge.labels.gold.gold_evaluation:as_gold_inputs",
+}
+ENTRY, HISTORY, COMMAND = "entry:", "history:", "command:"
+BASELINE_MARK = b'"rankgauge.baseline/'
+NAMED_QUERIES = 3
+RESULT_KINDS = (
+    "results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live retriever: "
+    "module:object, ./FILE.py:name, FILE.yaml"
+)
+NO_TEXTS_HINT = 'name a file with the texts: --queries FILE, or use test cases: {"query": "…", "relevant_ids": ["…"]}'
+Newest = Literal["first", "last", "named"]
+
+
+def later(name: str) -> Any:
+    """A function of a room after this one."""
+    module, _, function = LATER[name].partition(":")
+    return getattr(import_module(module), function)
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a command needs of its labels and results.
+
+    ``depth`` is what its measures need of a live ranking, ``text_depth`` if the labels are by text. ``needs_rankings``
+    refuses values that were stored without their run. ``newest`` says whose labels apply to several logs: those of the
+    first or of the last result, or those that are named as labels. With ``log_is_system``, a log that is named as
+    labels is also the first of the systems. ``text_labels`` are further arguments of labels by text: chunks, documents,
+    options.
+    """
+
+    depth: int
+    text_depth: int = 100
+    needs_rankings: bool = False
+    newest: Newest = "last"
+    log_is_system: bool = True
+    asking: Asking = field(default_factory=Asking)
+    history: str | None = None
+    text_labels: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedInputs:
+    """Labels and results that every reader takes, the queries as far as they were read, and what to know of them."""
+
+    labels: Any
+    results: list[Any]
+    queries: Any = None
+    notes: tuple[Note, ...] = ()
+    is_by_text: bool = False  # whether the labels are quotes or spans
+    live: tuple[int, ...] = ()  # which of the results were asked for
+
+    def judged(self, reading: Reading) -> OpenedInputs:
+        """With judgments in place of labels by text, for runs on the same chunks."""
+        if not self.is_by_text:
+            return self
+        parts = later("judge by text")(self.labels, self.results, reading=reading, queries=self.queries)
+        if len(parts) > 1:
+            raise UsageError("these runs need one --chunks", hint="runs on other chunks have other judgments")
+        notes = (*self.notes, *parts[0].notes)
+        return replace(self, labels=parts[0].judgments, results=parts[0].runs, notes=notes, is_by_text=False)
+
+    @property
+    def measures(self) -> tuple[str, ...] | None:
+        """The measures of values that were stored without their run; None if all results can be scored."""
+        stored = [tuple(map(str, result.measures)) for result in self.results if is_stored(result)]
+        return stored[0] if stored else None
+
+
+def is_stored(result: Any) -> bool:
+    """Whether a result is values without rankings: those of a baseline or of an entry."""
+    return hasattr(result, "measures") and not isinstance(result, Run)
+
+
+def is_live(data: Any) -> bool:
+    """Whether results are a live retriever: its name, its file, or an object that answers queries."""
+    if isinstance(data, (str, Path)):
+        text = str(data)
+        if text == "-" or is_dataset(text) or text.startswith((ENTRY, HISTORY, COMMAND)) or _exists(text):
+            return False
+        return bool(later("names retriever")(text)) or _is_url(text)
+    if isinstance(data, (Run, Mapping, LoadedFile)) or is_frame(data) or isinstance(getattr(data, "run", None), Run):
+        return False
+    return bool(later("is retriever")(data))
+
+
+def _exists(text: str) -> bool:
+    """Whether a text is the path of a file or folder that is not the description of a retriever."""
+    return not text.endswith((".yaml", ".yml")) and Path(text).exists()
+
+
+def _is_url(text: str) -> bool:
+    return "://" in text
+
+
+def is_file_name(text: str) -> bool:
+    """Whether an argument names a file: neither a live retriever nor an entry of the history."""
+    return not text.startswith((ENTRY, HISTORY)) and not is_live(text)
+
+
+def open_inputs(labels: Any, results: Sequence[Any], reading: Reading, queries: Any, opening: Opening) -> OpenedInputs:
+    """Open the labels and all results; retrievers are asked here, once.
+
+    ``queries`` is a file or an object with the queries' texts. Without labels (None), retrievers are asked all of them.
+    """
+    return _Opener(reading, opening, queries).open(labels, list(results))
+
+
+def open_runs(results: Sequence[Any], reading: Reading, queries: Any, opening: Opening) -> OpenedInputs:
+    """Open results that need no labels, as runs in memory."""
+    opened = open_inputs(None, results, reading, queries, replace(opening, needs_rankings=True))
+    return replace(opened, results=[as_run(result, reading) for result in opened.results])
+
+
+class _Opener:
+    """The labels and results of one command while they are opened."""
+
+    def __init__(self, reading: Reading, opening: Opening, queries: Any) -> None:
+        self.reading, self.opening = reading, opening
+        self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
+        self.notes: list[Note] = []
+
+    def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
+        path, labels = labels, self._loaded(labels)
+        is_by_text, has_results = self._label_kind(labels)
+        if not has_results or is_by_text:
+            labels = path if isinstance(path, (str, Path)) and Path(path).is_file() else labels
+        is_named_twice = isinstance(path, (str, Path)) and any(str(path) == str(result) for result in results)
+        if has_results and not is_named_twice and (self.opening.log_is_system or not results):
+            results = [labels, *results]
+        logs: dict[int, tuple[Qrels, list[Run]]] = {}
+        if has_results and not is_by_text:
+            labels, logs = self._labels_of_logs(labels, results)
+        elif has_results and self.opening.newest != "named":
+            labels = next((one for one in self._newest(results) if self._label_kind(one) == (True, True)), labels)
+        opened: list[Any] = []
+        for row, result in enumerate(results):
+            opened += logs[row][1] if row in logs else self._runs_of_log(result) or [result]
+        live = tuple(row for row, result in enumerate(opened) if not isinstance(result, Run) and is_live(result))
+        texts: dict[str, str] = {}
+        if is_by_text:
+            self.opening = replace(self.opening, needs_rankings=True)  # whose texts are compared with the labels
+            labels = later("text labels")(labels, **self.opening.text_labels)
+            if live:
+                texts = labels.query_texts(self.queries, self.reading)
+        elif live and labels is not None:
+            labels, texts = self._with_texts(labels)
+        elif live:
+            texts = self._texts_of_all(results)
+        elif isinstance(labels, (list, tuple)) or self._is_csv_of_cases(labels):
+            labels, texts = later("cases")(labels)
+        for row, result in enumerate(opened):
+            opened[row] = self._ask(result, labels, texts) if row in live else self._open(result)
+        queries: Any = self.queries
+        if queries is None and texts:
+            queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})
+        return OpenedInputs(labels, opened, queries, tuple(self.notes), is_by_text, live)
+
+    # -- labels --------------------------------------------------------------------------------------------------
+
+    def _loaded(self, labels: Any) -> Any:
+        """Labels whose kind can be seen before they are read: JSON, standard input and pipes are loaded."""
+        if not isinstance(labels, (str, Path)) or is_dataset(labels) or Path(labels).is_dir():
+            return labels
+        is_log = Path(labels).is_file() and not is_plain(labels, "qrels") and self.reading.qrels_format is None
+        is_pipe = str(labels) == "-" or (Path(labels).exists() and not Path(labels).is_file())
+        return load_file(labels) if is_log or is_pipe else labels
+
+    def _label_kind(self, data: Any) -> tuple[bool, bool]:
+        """Whether something has labels by text, and whether it has results besides its labels."""
+        if isinstance(data, (list, tuple)):
+            record = next((dict(one) for one in data if isinstance(one, Mapping)), None)
+            return record is not None and bool(later("is quoted")(_as_read(record))), False
+        if hasattr(data, "query_texts"):  # GoldLabels, GoldInputs
+            return True, False
+        record = None if self.reading.qrels_format is not None else self._record(data)
+        if record is None:
+            return False, False
+        is_quoted = bool(later("is quoted")(record))
+        has_results = question_log.is_log_record(record, "run")
+        return is_quoted, has_results and (is_quoted or question_log.is_log_record(record, "qrels"))
+
+    def _record(self, data: Any) -> dict[str, Any] | None:
+        """The first record of a JSON file; None for anything else."""
+        if not isinstance(data, (str, Path, LoadedFile)) or is_dataset(data):
+            return None
+        if not isinstance(data, LoadedFile) and (not Path(data).is_file() or is_plain(data, "run")):
+            return None
+        with open_source(data, limits=self.reading.limits) as stream:
+            return head_record(stream)
+
+    def _is_csv_of_cases(self, data: Any) -> bool:
+        """Whether a file is a table with a column of relevant ids: one row per query."""
+        if not isinstance(data, (str, Path, LoadedFile)) or is_dataset(data) or self.reading.qrels_format is not None:
+            return False
+        if not isinstance(data, LoadedFile) and (not Path(data).is_file() or is_plain(data, "qrels")):
+            return False
+        with open_source(data, limits=self.reading.limits) as stream:
+            head = Head(stream.grow_head(HEAD_BYTES) or b"")
+        if head.is_json:
+            return False
+        names = {normalize_name(cell.strip('" ')) for cell in _cells(head.line.decode("utf-8", "replace"))}
+        keys = {role: {normalize_name(key) for tier in question_log.KEYS[role] for key in tier} for role in ROLES}
+        return all(names & keys[role] for role in ROLES)
+
+    def _newest(self, results: Sequence[Any]) -> list[Any]:
+        return list(results) if self.opening.newest == "first" else list(reversed(results))
+
+    def _labels_of_logs(self, labels: Any, results: Sequence[Any]) -> tuple[Qrels, dict[int, tuple[Qrels, list[Run]]]]:
+        """The labels that apply if they come with results, and what each log holds; which labels differ is noted."""
+        logs = {row: self._log(result) for row, result in enumerate(results) if self._label_kind(result)[1]}
+        if not logs:
+            return self._log(labels)[0], {}
+        if self.opening.newest == "named":
+            return self._log(labels)[0], logs
+        chosen = max(logs) if self.opening.newest == "last" else 0
+        newest = logs[chosen][0] if chosen in logs else self._log(labels)[0]
+        for row, (other, _) in logs.items():
+            if row != chosen and (differing := _differing_queries(newest, other)):
+                queries = f"{plural(len(differing), 'query')} {'has' if len(differing) == 1 else 'have'}"
+                names = listing(map(shown, differing), NAMED_QUERIES)
+                self.notes.append(
+                    Note(
+                        "labels-differ",
+                        f"{queries} other labels in {shown(other.name)} than in {shown(newest.name)}, whose labels "
+                        f"apply: {names}",
+                    )
+                )
+        return newest, logs
+
+    def _log(self, data: AnyFile) -> tuple[Qrels, list[Run]]:
+        """The labels of a log, and the run of each of its systems."""
+        reading = self.reading
+        with open_source(data, limits=reading.limits, hashed=True) as stream:
+            return log_from_stream(
+                stream, columns=reading.columns, name=source_name(data), on_duplicate=reading.on_duplicate
+            )
+
+    def _runs_of_log(self, data: Any) -> list[Run]:
+        """The runs of a log that is scored on other labels, with what came with their results; none of another file."""
+        record = self._record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
+        if record is None or not question_log.is_log_record(record, "run"):
+            return []
+        runs, notes = runs_and_notes(data, self.reading)
+        self.notes += notes
+        return runs
+
+    def _with_texts(self, labels: Any) -> tuple[Qrels, dict[str, str]]:
+        """Judgments in memory, and the texts of their queries."""
+        if isinstance(labels, (list, tuple)) or self._is_csv_of_cases(labels):
+            judgments, texts = later("cases")(labels)
+        else:
+            judgments, texts = as_qrels(labels, self.reading), self._texts_in(labels)
+        known = texts if self.queries is None else {**texts, **self.queries.known_texts()}
+        return judgments, {query: known[query] for query in judgments.queries.to_text() if query in known}
+
+    def _texts_in(self, labels: Any) -> dict[str, str]:
+        """The texts that a file of test cases or a log has for its queries; a column of the judgments otherwise."""
+        if isinstance(labels, Qrels):
+            names = [name for name in labels.columns if normalize_name(name) in TEXT_KEYS]
+            column = labels.columns[names[0]].tolist() if names else []
+            pairs = zip(labels.queries.to_text(), column, strict=False)
+            return {query: text for query, text in pairs if isinstance(text, str)}
+        if self._record(labels) is None:
+            return {}
+        data, _ = read_bytes(labels, limits=self.reading.limits)
+        texts = question_log.load(Faults(str(labels)), data, None).texts()
+        return {query.decode("utf-8", "surrogateescape"): text for query, text in texts.items()}
+
+    def _texts_of_all(self, results: Sequence[Any]) -> dict[str, str]:
+        """The texts of the queries to ask without labels: those that are given, else those of logs."""
+        if self.queries is not None:
+            return self.queries.known_texts()
+        files = [result for result in results if isinstance(result, (str, Path)) and self._record(result) is not None]
+        return {query: text for file in files for query, text in self._texts_in(file).items()}
+
+    # -- results -------------------------------------------------------------------------------------------------
+
+    def _ask(self, retriever: Any, labels: Any, texts: Mapping[str, str]) -> Run:
+        """What a live retriever answers to the judged queries, or to all of them without labels."""
+        name = retriever if isinstance(retriever, str) else str(getattr(retriever, "name", type(retriever).__name__))
+        if isinstance(retriever, str) and _is_url(retriever):
+            raise UsageError(
+                f"{printable(retriever, None)} is a URL, which does not say how the server is asked",
+                hint=SERVER_HINT,
+            )
+        if not texts:
+            raise UsageError(f"retriever {shown(name)} needs the texts of the queries to ask", hint=NO_TEXTS_HINT)
+        judgments = labels if isinstance(labels, Qrels) else None
+        asking = self.opening.asking
+        depth = self.opening.depth if judgments is not None or labels is None else self.opening.text_depth
+        run, notes = later("ask")(retriever, texts, asking.k or depth, judgments, asking)
+        self.notes += notes
+        made: Run = run
+        return made
+
+    def _open(self, data: Any) -> Any:
+        """Results that are not asked for: as they are, or from where they are stored."""
+        if not isinstance(data, (str, Path)) or is_dataset(data):
+            return self._checked(data) if is_stored(data) else data
+        text = str(data)
+        if text.startswith(ENTRY):
+            return self._entry(text.removeprefix(ENTRY))
+        if text.startswith((HISTORY, COMMAND)):
+            raise UsageError(
+                f"{shown(text)} names no results",
+                hint="history:BRANCH is a baseline of `rankgauge gate`; one entry is entry:NAME",
+            )
+        if text == "-" or not can_read_again(data):
+            if text != "-" and not Path(text).exists() and "\0" not in text:
+                raise InputError.at(text, None, "cannot read: No such file or directory", hint=RESULT_KINDS)
+            return data
+        if Path(text).is_file() and not is_plain(text, "run") and self._is_baseline(text):
+            return self._baseline(text)
+        return data
+
+    def _is_baseline(self, path: str) -> bool:
+        with open_source(path, limits=self.reading.limits) as stream:
+            return BASELINE_MARK in (stream.grow_head(HEAD_BYTES) or b"")[:HEAD_BYTES]
+
+    def _baseline(self, path: str) -> Any:
+        return self._checked(later("baseline")(path, limits=self.reading.limits))
+
+    def _checked(self, stored: Any) -> Any:
+        """A baseline's run if it was stored, else its values."""
+        rankings = [run.ranking for run in getattr(stored, "runs", ())]
+        if len(rankings) == 1 and rankings[0] is not None:
+            return rankings[0]
+        if self.opening.needs_rankings:
+            what = "several runs" if len(rankings) > 1 else "values without their run"
+            raise InputError.at(
+                getattr(stored, "source", None),
+                None,
+                f"has {what}, and rankings are needed",
+                hint="store the run too: `rankgauge gate LABELS RESULTS --write-baseline FILE --save-run`",
+            )
+        return stored
+
+    def _entry(self, name: str) -> Any:
+        entry = later("entry")(name, self.opening.history)
+        if entry.run is not None:
+            return replace(entry.run, name=entry.name)
+        if self.opening.needs_rankings:
+            raise InputError(
+                f"the entry {shown(entry.name)} has values without its run, and rankings are needed",
+                hint="store the run too: --save --save-run",
+            )
+        return replace(entry.scores, run=entry.name, qrels_sha256=entry.summary.labels)
+
+
+ROLES = ("text", "relevant")
+TEXT_KEYS = {normalize_name(key) for tier in question_log.KEYS["text"] for key in tier}
+
+
+def _cells(line: str) -> list[str]:
+    return line.split(max(",\t;", key=line.count))
+
+
+def _as_read(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A dict as a reader of JSON gives it: objects within it are pairs."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return JsonPairs([(str(key), inner) for key, inner in value.items()])
+        return [read(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+    return {str(key): read(value) for key, value in record.items()}
+
+
+def _differing_queries(newest: Qrels, other: Qrels) -> list[str]:
+    """The queries of both whose labels are not the same."""
+    now, before = _grades(newest), _grades(other)
+    return [query for query in now if query in before and now[query] != before[query]]
+
+
+def _grades(qrels: Qrels) -> dict[str, dict[str, float]]:
+    docs, grades, bounds = qrels.docs.to_text(), qrels.grades.tolist(), qrels.offsets.tolist()
+    return {
+        query: dict(zip(docs[begin:end], grades[begin:end], strict=True))
+        for query, begin, end in zip(qrels.queries.to_text(), bounds[:-1], bounds[1:], strict=True)
+    }

@@ -1,0 +1,225 @@
+"""Metrics of many queries at once (RETRIEVAL-METRICS-001, §5.2 and §8.2).
+
+A query is a mapping with ``relevant_docs`` (one id or a list), and ``relevance_grades`` if documents have grades. Its
+result is a list of ids, or of mappings with an ``id``, best first. A measure whose cutoff is a name, such as
+``R@topK``, takes it from the query: ``{"relevant_docs": […], "topK": 5}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from rankgauge.core.arrays import Column, Floats
+from rankgauge.core.qrels import Qrels
+from rankgauge.errors import InputError, InputTypeError, nearest, shown
+from rankgauge.lists.list_join import (
+    CheckedGrades,
+    JoinedLists,
+    check_query_grades,
+    id_list,
+    join_checked_lists,
+    ranked_ids,
+)
+from rankgauge.measures.aggregates import RunningAggregate
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import parse_measures
+
+DEFAULT_METRICS = ("hit@1", "hit@3", "hit@5", "ndcg@5", "ndcg@10", "mrr")
+DEFAULT_BATCH_SIZE = 100
+
+
+def evaluate_retrieval_batch(
+    queries: Sequence[Query],
+    retrieval_results: Sequence[Result],
+    metrics: Iterable[str] | str | None = None,
+    *,
+    graded: bool = True,
+) -> dict[str, float | None]:
+    """The value of each metric over a batch of queries, under the name that was requested.
+
+    Any measure name in any notation is accepted. ``graded=False`` ignores grades. The value of a batch without queries
+    is None.
+    """
+    measures = measures_by_name(metrics)
+    batch = check_batch(queries, retrieval_results, measures.values(), graded=graded)
+    joined = batch.join()
+    return {
+        name: running_aggregate(measure).add(without_nan(joined(batch.freeze(measure)))).value
+        for name, measure in measures.items()
+    }
+
+
+def batch_evaluate_metrics(
+    queries: Iterable[Query],
+    retrieval_results: Iterable[Result] | None = None,
+    metrics: Iterable[str] | str | None = None,
+    *,
+    batch_size: int = DEFAULT_BATCH_SIZE,
+    graded: bool = True,
+) -> dict[str, float | None]:
+    """The value of each metric over queries that may come from a generator: at most one batch is held in memory.
+
+    The values equal those of :func:`evaluate_retrieval_batch` to the last digit, whatever the batch size. Without
+    ``retrieval_results``, each query has its own as ``retrieved_docs``. A measure that depends on the largest grade of
+    all queries (ERR) needs it in its name, as in ``ERR(max_rel=3)@10``.
+    """
+    if batch_size < 1:
+        raise InputError(f"batch_size must be at least 1, found {batch_size}")
+    measures = measures_by_name(metrics)
+    aggregates = {name: running_aggregate(measure) for name, measure in measures.items()}
+    evaluated = 0
+    for batch_queries, results in _batches(queries, retrieval_results, batch_size):
+        batch = check_batch(batch_queries, results, measures.values(), graded=graded, first_number=evaluated + 1)
+        joined = batch.join()
+        evaluated += len(batch_queries)
+        for name, measure in measures.items():
+            aggregates[name].add(without_nan(joined(measure)))
+    return {name: aggregate.value for name, aggregate in aggregates.items()}
+
+
+def measures_by_name(metrics: Iterable[str] | str | None) -> dict[str, Measure]:
+    """The measures under the requested names; those of a set of measures under their own names."""
+    names = DEFAULT_METRICS if metrics is None else [metrics] if isinstance(metrics, str) else list(metrics)
+    by_name: dict[str, Measure] = {}
+    for name in names:
+        measures = parse_measures(name)
+        if len(measures) == 1:
+            by_name[str(name)] = measures[0]
+        else:
+            by_name.update((measure.name, measure) for measure in measures)
+    return by_name
+
+
+def running_aggregate(measure: Measure) -> RunningAggregate:
+    """An aggregate over queries to which values are added batch by batch."""
+    return RunningAggregate(measure.definition.aggregate)
+
+
+def without_nan(values: Floats) -> Floats:
+    """The values of the queries that have one."""
+    return values[~np.isnan(values)]
+
+
+def _batches(
+    queries: Iterable[Query], results: Iterable[Result] | None, size: int
+) -> Iterator[tuple[list[Query], list[Result]]]:
+    end = object()
+    batch_queries: list[Query] = []
+    batch_results: list[Result] = []
+    pairs: Iterable[tuple[Any, Any]]
+    if results is None:
+        pairs = ((query, query_value(query, RETRIEVED_KEY, number)) for number, query in enumerate(queries, 1))
+    else:
+        pairs = zip_longest(queries, results, fillvalue=end)
+    for count, (query, result) in enumerate(pairs):
+        if query is end or result is end:
+            shorter, longer = ("queries", "results") if query is end else ("results", "queries")
+            raise InputError(f"there must be as many results as queries, found {count} {shorter} and more {longer}")
+        batch_queries.append(query)
+        batch_results.append(result)
+        if len(batch_queries) == size:
+            yield batch_queries, batch_results
+            batch_queries, batch_results = [], []
+    if batch_queries:
+        yield batch_queries, batch_results
+
+
+# The queries and results of a batch, checked.
+
+RELEVANT_KEY, GRADES_KEY, RETRIEVED_KEY = "relevant_docs", "relevance_grades", "retrieved_docs"
+
+Query = Mapping[str, Any]
+Result = Iterable[Any]
+
+
+@dataclass(frozen=True)
+class ListBatch:
+    """A batch as checked lists, with one entry per query."""
+
+    relevant: list[list[str]]
+    retrieved: list[list[str]]
+    grades: list[CheckedGrades]
+    columns: dict[str, list[Any]]
+
+    def __len__(self) -> int:
+        return len(self.relevant)
+
+    def freeze(self, measure: Measure) -> Measure:
+        """The measure with what it takes from all judgments, their largest grade, written into its name."""
+        if measure.definition.freeze is None:
+            return measure
+        grades = [grade for row in self.grades for grade in row.values()]
+        # A relevant document without a grade has grade 1.
+        ungraded = [1.0 for ids, row in zip(self.relevant, self.grades, strict=True) if any(d not in row for d in ids)]
+        return measure.frozen(Qrels.from_columns(["1"], ["1"], [max([0.0, *grades, *ungraded])]))
+
+    def part(self, begin: int, end: int) -> ListBatch:
+        """The queries from ``begin`` to before ``end``."""
+        columns = {name: values[begin:end] for name, values in self.columns.items()}
+        return ListBatch(self.relevant[begin:end], self.retrieved[begin:end], self.grades[begin:end], columns)
+
+    def join(self) -> JoinedLists:
+        """The rankings joined with the judgments."""
+        columns: dict[str, Column] = {
+            name: np.array(values, dtype=None if values else np.int64) for name, values in self.columns.items()
+        }
+        return join_checked_lists(self.relevant, self.retrieved, self.grades, columns)
+
+
+def check_batch(
+    queries: Sequence[Query],
+    retrieval_results: Sequence[Result],
+    measures: Iterable[Measure],
+    *,
+    graded: bool,
+    first_number: int = 1,
+) -> ListBatch:
+    """Return the lists of a batch; an error names the number of the query."""
+    if len(queries) != len(retrieval_results):
+        raise InputError(
+            f"there must be as many results as queries, found {len(retrieval_results)} and {len(queries)}",
+            hint="use an empty list for a query without results",
+        )
+    cutoff_keys = sorted({measure.cutoff for measure in measures if isinstance(measure.cutoff, str)})
+    numbered = list(enumerate(queries, first_number))
+    return ListBatch(
+        relevant=[
+            id_list(query_value(query, RELEVANT_KEY, number), f"relevant id of query {number}")
+            for number, query in numbered
+        ],
+        retrieved=[_result_ids(result, number) for number, result in enumerate(retrieval_results, first_number)],
+        grades=[check_query_grades(query.get(GRADES_KEY), number) if graded else {} for number, query in numbered],
+        columns={key: [query_value(query, key, number) for number, query in numbered] for key in cutoff_keys},
+    )
+
+
+def query_value(query: Query, key: str, number: int) -> Any:
+    """The value under a key of a query, or an error that names the nearest key."""
+    if not isinstance(query, Mapping):
+        raise InputTypeError(f"query {number} must be a mapping with '{RELEVANT_KEY}', found {type(query).__name__}")
+    if key not in query:
+        close = nearest(key, [str(name) for name in query])
+        raise InputError(
+            f"query {number} has no '{key}'; it has {', '.join(map(str, query)) or 'nothing'}",
+            hint=f"did you mean '{close}'?" if close else None,
+        )
+    return query[key]
+
+
+def _result_ids(result: Result, number: int) -> list[str]:
+    if isinstance(result, (str, bytes, Mapping)):
+        raise InputTypeError(f"result {number} must be a list of ids or documents, found {type(result).__name__}")
+    if isinstance(result, Iterable) and not isinstance(result, Set):
+        result = [_document_id(entry, number) if isinstance(entry, Mapping) else entry for entry in result]
+    return ranked_ids(result, f"retrieved id of query {number}")
+
+
+def _document_id(document: Mapping[str, Any], number: int) -> Any:
+    if "id" not in document:
+        raise InputError(f"a document of result {number} has no 'id': {shown(repr(dict(document)))}")
+    return document["id"]

@@ -1,1 +1,0 @@
-"""Fusion: combine runs into one, and tune the combination on development queries."""

@@ -1,0 +1,146 @@
+"""A benchmark without a corpus uses the texts that retrievers return."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge.benchmark.folder import MANIFEST, REPORT, SNIPPETS, read_report
+from tests.conftest import Outcome
+
+Command = Callable[..., Outcome]
+TEXTS = {
+    "c1": "Squealing brakes need cleaning with alcohol.",
+    "c2": "A chain is cleaned with a brush and oiled afterwards.",
+    "c3": "Tires have their pressure printed on the side.",
+}
+GOLD = {"q1": "Squealing brakes need cleaning", "q2": "cleaned with a brush"}
+MODULE = f"""
+TEXTS = {TEXTS!r}
+
+def _found(query, order):
+    order = order if "chain" in query else order[::-1]
+    return [{{"id": name, "text": TEXTS[name], "score": 1 / rank}} for rank, name in enumerate(order, 1)]
+
+def first(query):
+    return _found(query, ["c2", "c3", "c1"])
+
+def second(query):
+    return _found(query, ["c3", "c2", "c1"])
+
+def plain(query):
+    return ["c1", "c2"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows: dict[str, list[dict[str, Any]]] = {
+        "queries.jsonl": [{"_id": "q1", "text": "noisy brakes"}, {"_id": "q2", "text": "dirty chain"}],
+        "gold.jsonl": [
+            {"query_id": query, "query": text, "gold": [GOLD[query]]}
+            for query, text in (("q1", "noisy brakes"), ("q2", "dirty chain"))
+        ],
+        "corpus.jsonl": [{"_id": name, "text": text} for name, text in TEXTS.items()],
+    }
+    for name, records in rows.items():
+        (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in records))
+    (tmp_path / "qrels").write_text("q1 0 c1 1\nq2 0 c2 1\n")
+    (tmp_path / "returning_texts.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "returning_texts", raising=False)
+
+
+def retrievers(*names: str) -> list[str]:
+    return [word for name in names for word in ("--retriever", f"returning_texts:{name}")]
+
+
+def benchmark(command: Command, *words: str) -> Outcome:
+    return command("benchmark", "run", *words, "--latency", "0", "-o", "out")
+
+
+def values(path: str = f"out/{REPORT}") -> dict[str, dict[str, float]]:
+    runs = json.loads(Path(path).read_bytes())["scores"]["runs"]
+    return {run["name"]: {name: entry["value"] for name, entry in run["measures"].items()} for run in runs}
+
+
+def test_the_page_shows_returned_texts_without_a_corpus(command: Command) -> None:
+    inputs = ["--queries", "queries.jsonl", "--qrels", "qrels", "-m", "RR"]
+    done = benchmark(command, *retrievers("first", "second"), *inputs)
+    assert done.code == 0, done.err
+    assert values() == {"first": {"RR": 1.0}, "second": {"RR": 0.75}}
+    assert TEXTS["c2"] in Path("out", SNIPPETS).read_text()
+    manifest = json.loads(Path("out", MANIFEST).read_bytes())
+    assert read_report(Path("out"), manifest).snippets == TEXTS
+    assert command("report", "verify", "out").code == 0
+    assert benchmark(command, *retrievers("plain"), *inputs).code == 0
+    assert not Path("out", SNIPPETS).exists()
+
+
+def write_config(corpus: str = "", more: str = "") -> None:
+    Path("rankgauge.yaml").write_text(
+        f"collection: {{{corpus}gold: gold.jsonl, queries: queries.jsonl}}\n"
+        "retrievers:\n  first: {mode: 'returning_texts:first'}\n  second: {mode: 'returning_texts:second'}\n" + more
+    )
+
+
+def test_labels_by_text_are_matched_with_returned_texts_as_with_the_corpus(command: Command) -> None:
+    measures = ("-m", "StRecall@1", "-m", "TokenRecall(budget=2000)")
+    write_config("corpus: corpus.jsonl, ")
+    assert benchmark(command, "rankgauge.yaml", *measures).code == 0
+    with_corpus = values()
+    write_config()
+    done = benchmark(command, "rankgauge.yaml", *measures)
+    assert done.code == 0, done.err
+    assert values() == with_corpus
+    assert with_corpus["first"]["StRecall@1"] == 1.0 != with_corpus["second"]["StRecall@1"]
+    manifest = json.loads(Path("out", MANIFEST).read_bytes())
+    assert manifest["data"]["test collection"]["chunkings"]["documents"]["complete"] is False
+    done = command("report", "verify", "out")
+    assert done.code == 0, done.out
+
+
+def test_a_quote_that_no_retriever_returned_is_not_called_missing(command: Command) -> None:
+    with Path("gold.jsonl").open("a") as file:
+        file.write(json.dumps({"query_id": "q2", "gold": ["a quote of a chunk that nobody returned"]}) + "\n")
+    write_config("corpus: corpus.jsonl, ")
+    assert "found in no chunk" in benchmark(command, "rankgauge.yaml").out
+    write_config()
+    done = benchmark(command, "rankgauge.yaml")
+    assert (done.code, "found in no chunk" in done.out) == (0, False)
+    assert command("report", "verify", "out").code == 0
+
+
+def test_measures_with_an_ideal_ranking_need_all_chunks(command: Command) -> None:
+    write_config()
+    assert benchmark(command, "rankgauge.yaml").code == 0
+    assert not any(name.startswith("alpha_nDCG") for name in values()["first"])
+    done = benchmark(command, "rankgauge.yaml", "-m", "alpha_nDCG@10")
+    assert (done.code, "has an ideal ranking, which is made of all chunks" in done.err) == (64, True), done.err
+
+
+def test_a_retriever_without_texts_is_refused_for_labels_by_text(command: Command) -> None:
+    Path("rankgauge.yaml").write_text(
+        "collection: {gold: gold.jsonl, queries: queries.jsonl}\nretrievers: {plain: {mode: 'returning_texts:plain'}}\n"
+    )
+    done = benchmark(command, "rankgauge.yaml")
+    assert (done.code, "run 'plain' has no texts" in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--retriever", "lexical", "--qrels", "qrels"], "lexical retrieval needs a corpus"),
+        (["--retriever", "returning_texts:first", "--qrels", "qrels"], "a benchmark without a corpus needs --queries"),
+        (["--retriever", "returning_texts:first", "--queries", "queries.jsonl"], "needs --qrels"),
+    ],
+)
+def test_what_a_benchmark_without_a_corpus_lacks_is_named(words: list[str], message: str, command: Command) -> None:
+    done = benchmark(command, *words)
+    assert (done.code, message in done.err) == (64, True), done.err

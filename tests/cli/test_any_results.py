@@ -1,0 +1,360 @@
+"""Every command that takes results takes every kind of them, and gives the same numbers, notes and exit code."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rankgauge as rg
+from tests.conftest import Outcome
+
+Command = Callable[..., Outcome]
+RANKINGS = {
+    "q1": ["d1", "x1", "d2"],
+    "q2": ["x1", "d3"],
+    "q3": ["x2", "x1", "d4"],
+    "q4": ["x1", "x2"],
+    "q5": ["d6", "x3"],
+}
+RELEVANT = {"q1": ["d1", "d2"], "q2": ["d3"], "q3": ["d4"], "q4": ["d5"], "q5": ["d6"]}
+OTHER = {query: list(reversed(docs)) for query, docs in RANKINGS.items()}
+TEXTS = {query: f"text of {query}" for query in RANKINGS}
+MODULE = f"""
+RANKINGS = {RANKINGS!r}
+asked = []
+
+def search(query, k):
+    asked.append(query)
+    docs = RANKINGS[query.split()[-1]]
+    texts = {{doc: f"the text of {{doc}}" for doc in docs}}
+    return [{{"id": doc, "score": float(len(docs) - rank), "text": texts[doc]}} for rank, doc in enumerate(docs)]
+"""
+MEASURES = ("RR@3", "nDCG@3", "R@3")
+M = [word for name in MEASURES for word in ("-m", name)]
+# The kinds whose rankings are not stored, and why a command refuses them.
+NO_RANKINGS = {
+    "a baseline without its run": "--write-baseline FILE --save-run",
+    "an entry without its run": "--save --save-run",
+}
+KINDS: dict[str, str] = {
+    "a run": "my.run",
+    "a compressed run": "my.run.gz",
+    "a table": "table.csv",
+    "rows of JSON": "rows.jsonl",
+    "a folder": "folder",
+    "a log": "log.jsonl",
+    "a list of JSON": "log.json",
+    "a baseline": "whole.json",
+    "a baseline without its run": "values.json",
+    "an entry": "entry:whole",
+    "an entry without its run": "entry:values",
+    "a function of a file": "./any_search.py:search",
+    "a function of a module": "any_search:search",
+    "a described retriever": "search.yaml",
+}
+LIVE = ("a function of a file", "a function of a module", "a described retriever")
+
+
+def scored(rankings: dict[str, list[str]]) -> list[tuple[str, str, int, float]]:
+    ranked = [(query, doc, rank) for query, docs in rankings.items() for rank, doc in enumerate(docs)]
+    return [(query, doc, rank + 1, float(len(rankings[query]) - rank)) for query, doc, rank in ranked]
+
+
+def trec(rankings: dict[str, list[str]], name: str) -> str:
+    return "".join(f"{query} Q0 {doc} {rank} {score} {name}\n" for query, doc, rank, score in scored(rankings))
+
+
+def log_rows(rankings: dict[str, list[str]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "query_id": query,
+            "query": TEXTS[query],
+            "retrieved": [{"id": doc, "score": len(docs) - rank} for rank, doc in enumerate(docs)],
+            "relevant": RELEVANT[query],
+        }
+        for query, docs in rankings.items()
+    ]
+
+
+def json_lines(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) -> Path:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "any_search", raising=False)
+    monkeypatch.setenv("RANKGAUGE_HISTORY", str(tmp_path / "history.db"))
+    rows = [{"query": query, "doc": doc, "score": score} for query, doc, _, score in scored(RANKINGS)]
+    cases = [{"id": query, "query": TEXTS[query], "relevant_ids": docs} for query, docs in RELEVANT.items()]
+    files = {
+        "qrels.txt": "".join(f"{query} 0 {doc} 1\n" for query, docs in RELEVANT.items() for doc in docs),
+        "cases.jsonl": json_lines(cases),
+        "cases.csv": "id,query,relevant_ids\n"
+        + "".join(f"{query},{TEXTS[query]},{';'.join(docs)}\n" for query, docs in RELEVANT.items()),
+        "queries.jsonl": json_lines([{"_id": query, "text": text} for query, text in TEXTS.items()]),
+        "my.run": trec(RANKINGS, "my"),
+        "old.run": trec(OTHER, "old"),
+        "old.jsonl": json_lines(log_rows(OTHER)),
+        "table.csv": "query,doc,score\n" + "".join(f"{r['query']},{r['doc']},{r['score']}\n" for r in rows),
+        "rows.jsonl": json_lines(rows),
+        "log.jsonl": json_lines(log_rows(RANKINGS)),
+        "log.json": json.dumps(log_rows(RANKINGS)),
+        "any_search.py": MODULE,
+        "search.yaml": "mode: ./any_search.py:search\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "my.run.gz").write_bytes(gzip.compress(files["my.run"].encode()))
+    (tmp_path / "folder").mkdir()
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "folder" / "part.parquet")
+    gate = ("gate", "qrels.txt", "my.run", *M)
+    assert command(*gate, "--write-baseline", "values.json").code == 0
+    assert command(*gate, "--write-baseline", "whole.json", "--save-run").code == 0
+    assert command("evaluate", "qrels.txt", "my.run", *M, "--save", "--tag", "values").code == 0
+    assert command("evaluate", "qrels.txt", "my.run", *M, "--save", "--save-run", "--tag", "whole").code == 0
+    return tmp_path
+
+
+def warnings_of(outcome: Outcome) -> list[str]:
+    return sorted(line.rpartition("[")[2] for line in outcome.err.splitlines() if line.startswith("warning:"))
+
+
+def numbers_of(outcome: Outcome, row: int) -> dict[str, Any]:
+    run = json.loads(outcome.out)["runs"][row]
+    return {"measures": run["measures"], "queries": run["queries"], "per_query": run.get("per_query")}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_evaluate_takes_every_kind(folder: Path, command: Command, kind: str) -> None:
+    words = (*M, "--format", "json", "-q")
+    expected = command("evaluate", "cases.jsonl", "my.run", *words)
+    done = command("evaluate", "cases.jsonl", KINDS[kind], *words)
+    assert done.code == expected.code == 0, done.err
+    if kind in NO_RANKINGS:  # without rankings, how deep they are is not known
+        assert numbers_of(done, 0)["per_query"] == numbers_of(expected, 0)["per_query"]
+        return
+    assert numbers_of(done, 0) == numbers_of(expected, 0)
+    assert warnings_of(done) == warnings_of(expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("labels", ["qrels.txt", "cases.jsonl", "cases.csv"])
+def test_compare_takes_every_kind(folder: Path, command: Command, kind: str, labels: str) -> None:
+    words = (*M, "--format", "json", "--queries", "queries.jsonl")
+    expected = command("compare", labels, "old.run", "my.run", *words)
+    done = command("compare", labels, "old.run", KINDS[kind], *words)
+    assert done.code == expected.code == 0, done.err
+    rows = [json.loads(outcome.out)["comparison"]["differences"] for outcome in (done, expected)]
+    for row in (*rows[0], *rows[1]):
+        del row["system"]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("requirement", ["RR@3>=0.3", "RR@3>=0.9"])
+def test_gate_takes_every_kind_as_the_run_and_as_the_baseline(
+    folder: Path, command: Command, kind: str, requirement: str
+) -> None:
+    words = (*M, "--require", requirement, "--format", "json")
+    expected = command("gate", "cases.jsonl", "my.run", "--baseline", "my.run", *words)
+    assert expected.code == (1 if requirement.endswith("0.9") else 0)
+    for run, baseline in ((KINDS[kind], "my.run"), ("my.run", KINDS[kind])):
+        done = command("gate", "cases.jsonl", run, "--baseline", baseline, *words)
+        assert done.code == expected.code, done.err
+        verdicts = [json.loads(outcome.out)["gate"] for outcome in (done, expected)]
+        for key in ("verdict", "required"):
+            assert verdicts[0][key] == verdicts[1][key], key
+        changes = [[row["change"] for row in verdict["compared"]] for verdict in verdicts]
+        assert changes[0] == changes[1] == [0.0] * len(MEASURES)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_diff_pool_and_fuse_take_every_kind_that_has_rankings(folder: Path, command: Command, kind: str) -> None:
+    queries = ("--queries", "queries.jsonl")
+    calls: dict[str, tuple[str, ...]] = {
+        "diff": ("--k", "3", "--format", "csv", *queries),
+        "pool": ("--depth", "3", "-o", "out.jsonl", *queries),
+        "fuse": ("-o", "out.run", "--tag", "fused", *queries),
+    }
+    for name, options in calls.items():
+        outputs = []
+        for results in ("my.run", KINDS[kind]):
+            done = command(name, "old.run", results, *options)
+            if kind in NO_RANKINGS and results == KINDS[kind]:
+                assert (done.code, NO_RANKINGS[kind] in done.err) == (2, True), done.err
+                break
+            assert done.code == 0, done.err
+            file = options[options.index("-o") + 1] if "-o" in options else None
+            outputs.append(done.out if file is None else without_texts(Path(file).read_text()))
+        if len(outputs) == 2 and name != "diff":
+            assert outputs[0] == outputs[1], name
+        elif len(outputs) == 2:
+            assert [line.split(",")[-1] for line in outputs[0].splitlines()] == [
+                line.split(",")[-1] for line in outputs[1].splitlines()
+            ]
+
+
+@pytest.mark.parametrize("kind", NO_RANKINGS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "evaluate cases.jsonl RESULTS --audit",
+        "evaluate cases.jsonl RESULTS --html page.html",
+        "compare cases.jsonl old.run RESULTS --html page.html",
+        "gate cases.jsonl RESULTS --require RR@3>=0 --html page.html",
+    ],
+)
+def test_values_without_rankings_are_refused_where_rankings_are_shown(
+    folder: Path, command: Command, kind: str, words: str
+) -> None:
+    done = command(*words.replace("RESULTS", KINDS[kind]).split())
+    assert (done.code, NO_RANKINGS[kind] in done.err) == (2, True), done.err
+    assert not Path("page.html").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("words", ["agreement cases.jsonl qrels.txt", "tune cases.jsonl"])
+def test_agreement_and_tune_take_every_kind_that_has_rankings(
+    folder: Path, command: Command, kind: str, words: str
+) -> None:
+    options = ("--format", "json", *(("-m", "RR@3") if words.startswith("agreement") else ()))
+    expected = command(*words.split(), "old.run", "my.run", *options)
+    done = command(*words.split(), "old.run", KINDS[kind], *options)
+    assert expected.code == 0, expected.err
+    if kind in NO_RANKINGS:
+        assert (done.code, NO_RANKINGS[kind] in done.err) == (2, True), done.err
+        return
+    assert done.code == 0, done.err
+    data = [json.loads(one.out) for one in (done, expected)]
+    if words.startswith("agreement"):
+        values = [list(one["measures"][0]["values"].values()) for one in data]
+    else:
+        values = [[(row["dev"], row["test"]) for row in one["scores"]] for one in data]
+    assert values[0] == values[1]
+
+
+def test_a_log_needs_no_other_file(folder: Path, command: Command) -> None:
+    words = (*M, "--format", "json", "-q")
+    expected = command("evaluate", "cases.jsonl", "my.run", *words)
+    assert numbers_of(command("evaluate", "log.jsonl", *words), 0) == numbers_of(expected, 0)
+    compared = command("compare", "old.jsonl", "log.jsonl", *M, "--format", "json")
+    by_files = command("compare", "qrels.txt", "old.run", "my.run", *M, "--format", "json")
+    changes = [
+        [row["difference"] for row in json.loads(one.out)["comparison"]["differences"]] for one in (compared, by_files)
+    ]
+    assert changes[0] == changes[1]
+    assert command("gate", "log.jsonl", "--require", "RR@3>=0.3", "--baseline", "old.jsonl").code == 0
+    assert command("gate", "log.jsonl", "--require", "RR@3>=0.9").code == 1
+    assert command("diff", "old.jsonl", "log.jsonl").code == 0
+
+
+def test_the_labels_of_the_newest_log_apply_and_those_that_differ_are_named(folder: Path, command: Command) -> None:
+    rows = log_rows(OTHER)
+    rows[0]["relevant"], rows[3]["relevant"] = ["x1"], ["x2"]
+    Path("older.jsonl").write_text(json_lines(rows))
+    note = "2 queries have other labels in 'older.jsonl' than in 'log.jsonl', whose labels apply: 'q1', 'q4'"
+    compared = command("compare", "older.jsonl", "log.jsonl", "-m", "RR@3", "--format", "csv")
+    assert note in compared.err
+    expected = command("compare", "qrels.txt", "older.jsonl", "log.jsonl", "-m", "RR@3", "--format", "csv")
+    assert compared.out == expected.out
+    assert note not in expected.err
+    gated = command("gate", "log.jsonl", "--require", "RR@3>=0", "--baseline", "older.jsonl")
+    assert note in gated.err
+    overridden = command("compare", "older.jsonl", "log.jsonl", "--labels", "older.jsonl", "-m", "RR@3")
+    assert "labels apply" not in overridden.err
+    first = command("evaluate", "older.jsonl", "-m", "RR@3", "--format", "csv")
+    again = command("evaluate", "log.jsonl", "--labels", "older.jsonl", "-m", "RR@3", "--format", "csv")
+    assert first.out != again.out
+
+
+@pytest.mark.parametrize("words", ["evaluate cases.jsonl", "compare cases.jsonl old.run", "gate cases.jsonl"])
+def test_a_retriever_is_asked_each_query_once(folder: Path, command: Command, words: str) -> None:
+    options = ("--require", "RR@3>=0") if words.startswith("gate") else ()
+    assert command(*words.split(), "any_search:search", *options).code == 0
+    assert sys.modules["any_search"].asked == list(TEXTS.values())
+
+
+def test_labels_by_text_are_recognized_in_every_command(folder: Path, command: Command) -> None:
+    gold = [
+        {"query_id": query, "query": TEXTS[query], "gold": [f"the text of {doc}" for doc in docs]}
+        for query, docs in RELEVANT.items()
+    ]
+    Path("gold.jsonl").write_text(json_lines(gold))
+    docs = sorted({doc for docs in (*RANKINGS.values(), *RELEVANT.values()) for doc in docs})
+    Path("chunks.jsonl").write_text(json_lines([{"_id": doc, "text": f"the text of {doc}"} for doc in docs]))
+    chunks = ("--chunks", "chunks.jsonl")
+    live = command("evaluate", "gold.jsonl", "any_search:search", *chunks, "--format", "csv")
+    stored = command("evaluate", "gold.jsonl", "my.run", *chunks, "--format", "csv")
+    assert live.code == stored.code == 0, live.err + stored.err
+    assert live.out.replace("search,", "my,") == stored.out
+    assert command("compare", "gold.jsonl", "old.run", "any_search:search", *chunks).code == 0
+    assert command("gate", "gold.jsonl", "any_search:search", *chunks, "--require", "StRecall@3>=0.5").code == 0
+    refused = command("evaluate", "gold.jsonl", "my.run")
+    assert (refused.code, "--chunks CHUNKS" in refused.err) == (2, True)
+
+
+def without_texts(output: str) -> str:
+    """A pool without the texts that came with the results; anything else as it is."""
+    return re.sub(r'"text":"[^"]*","text_sha256":"[0-9a-f]*",', "", output)
+
+
+class Searcher:
+    def retrieve(self, query: str, k: int) -> list[str]:
+        return RANKINGS[query.split()[-1]][:k]
+
+
+PYTHON_KINDS: dict[str, Callable[[], Any]] = {
+    **{kind: partial(str, name) for kind, name in KINDS.items()},
+    "a path": lambda: Path("my.run"),
+    "a dict": lambda: {query: dict(zip(docs, (3.0, 2.0, 1.0), strict=False)) for query, docs in RANKINGS.items()},
+    "lists": lambda: RANKINGS,
+    "a Run": lambda: rg.read_run("my.run"),
+    "a function": lambda: Searcher().retrieve,
+    "an object": Searcher,
+    "a live result": lambda: rg.evaluate_retriever(Searcher(), "cases.jsonl"),
+    "a frame": lambda: pytest.importorskip("pandas").read_csv("table.csv"),
+}
+
+
+@pytest.mark.parametrize("kind", PYTHON_KINDS)
+def test_the_functions_take_every_kind_too(folder: Path, kind: str) -> None:
+    results, list_of_measures = PYTHON_KINDS[kind](), list(MEASURES)
+    expected = rg.evaluate("qrels.txt", "my.run", list_of_measures)
+    for labels in ("cases.jsonl", [{"id": q, "query": TEXTS[q], "relevant_ids": d} for q, d in RELEVANT.items()]):
+        if kind in NO_RANKINGS and not isinstance(labels, str):
+            continue  # their values are those of other judgments, by name
+        scores = rg.evaluate(labels, results, list_of_measures)
+        for measure in MEASURES:
+            assert scores.per_query(measure) == expected.per_query(measure)
+    comparison = rg.compare("cases.jsonl", ["old.run", results], list_of_measures)
+    assert [row.difference for row in comparison.differences] == [
+        row.difference for row in rg.compare("qrels.txt", ["old.run", "my.run"], list_of_measures).differences
+    ]
+    assert rg.gate("cases.jsonl", results, require=["RR@3>=0.3"], baseline="my.run").passed
+
+
+def test_the_systems_of_one_log_are_compared_with_each_other(tmp_path: Path, command: Command) -> None:
+    rows = [
+        {"query": query, "system": system, "retrieved": ranking, "relevant": ["a"]}
+        for query in ("one", "two", "three")
+        for system, ranking in (("old", ["b", "a"]), ("new", ["a", "b"]))
+    ]
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = command("compare", str(log), "-m", "RR", "--format", "json")
+    assert done.code == 0, done.err
+    assert [run["name"] for run in json.loads(done.out)["runs"]] == ["old", "new"]
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows if row["system"] == "new"))
+    assert "at least two runs, found 1" in command("compare", str(log), "-m", "RR").err

@@ -1,0 +1,81 @@
+"""Inputs that are empty, None, swapped or a URL: each gets one clear message."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge import InputError, UsageError, evaluate, evaluate_retriever
+from rankgauge.errors import InputTypeError
+
+JUDGED: dict[str, Any] = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
+RESULTS: dict[str, Any] = {"q1": {"a": 0.5}, "q2": {"c": 0.75}}
+URL = "https://search.example.org:9200/find"
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "expected"),
+    [
+        ({}, {}, "the judgments are empty"),
+        ({}, RESULTS, "the judgments are empty"),
+        (JUDGED, {}, "run 'run' is empty"),
+        ({"q1": None}, RESULTS, "judgments of query 'q1' must map documents to grades, .*found None\n"),
+        ({**JUDGED, "q3": None}, RESULTS, "judgments of query 'q3' must map documents to grades, found None$"),
+        (JUDGED, {"q1": None}, "results of query 'q1' must map documents to scores, .*found None\n"),
+        (JUDGED, {**RESULTS, "q3": None}, "results of query 'q3' must map documents to scores, found None$"),
+    ],
+)
+def test_empty_and_none_are_one_clear_message(qrels: Any, run: Any, expected: str) -> None:
+    with pytest.raises((InputError, InputTypeError), match=expected):
+        evaluate(qrels, run)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "expected"),
+    [
+        ({}, {}, "qrels.json: no judgments in the file"),
+        (JUDGED, {}, "run.json: no results in the file"),
+        ({"q1": None}, RESULTS, "qrels.json: expected a list of ids, .*, found nothing for query 'q1'"),
+        (JUDGED, {"q1": None}, "run.json: expected a list of ids, .*, found nothing for query 'q1'"),
+        (JUDGED, {**RESULTS, "q3": None}, "run.json: expected a list of ids, .*, found nothing for query 'q3'"),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_so_they_are_in_json(qrels: Any, run: Any, expected: str, indent: int | None, tmp_path: Path) -> None:
+    for name, data in (("qrels.json", qrels), ("run.json", run)):
+        (tmp_path / name).write_text(json.dumps(data, indent=indent))
+    with pytest.raises(InputError, match=expected):
+        evaluate(tmp_path / "qrels.json", tmp_path / "run.json")
+
+
+def swapped(qrels: Any, run: Any) -> bool:
+    return "values-swapped" in [note.code for note in evaluate(qrels, run, "P@1").notes]
+
+
+def test_values_that_look_swapped_are_asked_about(tmp_path: Path) -> None:
+    assert swapped(RESULTS, JUDGED)
+    assert not swapped(JUDGED, RESULTS)
+    (tmp_path / "a.json").write_text(json.dumps(RESULTS))
+    (tmp_path / "b.json").write_text(json.dumps(JUDGED))
+    assert swapped(tmp_path / "a.json", tmp_path / "b.json")
+
+
+def test_fractions_as_grades_are_fine_with_scores_or_ranks() -> None:
+    fractions = {"q1": {"a": 0.5, "b": 1.0}}
+    assert not swapped(fractions, {"q1": {"a": 2.5, "b": 1.0}})
+    assert not swapped(fractions, {"q1": ["c", "b", "a"]})
+    assert not swapped({"q1": {"a": 1, "b": 2}}, {"q1": {"a": 7, "b": 3}})
+    assert swapped(fractions, {"q1": {"a": 7, "b": 3}})
+
+
+def test_a_url_needs_a_file_that_describes_the_server() -> None:
+    hint = r"YAML file.*docs/guides/http\.md"
+    with pytest.raises(UsageError, match=f"is a URL, which does not say how the server is asked\n.*{hint}"):
+        evaluate(JUDGED, URL)
+    with pytest.raises(InputError, match=f"is a URL, not a file\n.*{hint}"):
+        evaluate(URL, RESULTS)
+    with pytest.raises(UsageError, match=f"is a URL\n.*{hint}"):
+        evaluate_retriever(URL, [{"query": "a", "relevant_ids": ["b"]}])
