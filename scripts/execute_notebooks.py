@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).parents[1] / "docs" / "notebooks"
@@ -76,10 +77,11 @@ async def _executed(notebook: Any) -> Any:
     copy = deepcopy(notebook)
     copy.cells.insert(0, nbformat.v4.new_code_cell(WITHOUT_NETWORK))
     with tempfile.TemporaryDirectory() as folder:
-        resources = {"metadata": {"path": folder}}
-        options = {"extra_arguments": ["--log-level=ERROR"], "resources": resources}  # no warning of its local ports
-        client = NotebookClient(copy, timeout=TIMEOUT, kernel_name="python3", **options)
-        await client.async_execute()
+        # Sockets in a folder: a free port may be taken by another process before the kernel has it.
+        place = {} if os.name == "nt" else {"transport": "ipc", "ip": str(Path(folder, ".kernel"))}
+        manager = AsyncKernelManager(kernel_name="python3", **place)
+        options = {"extra_arguments": ["--log-level=ERROR"], "resources": {"metadata": {"path": folder}}}
+        await NotebookClient(copy, km=manager, timeout=TIMEOUT, **options).async_execute()
     del copy.cells[0]
     return normalized(copy)
 

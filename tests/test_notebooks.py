@@ -41,7 +41,7 @@ def test_they_show_what_is_stored_and_another_output_is_noticed(tmp_path: Path) 
     changed.write_text(json.dumps(_notebook("print(1)", "2\n")), encoding="utf-8")
     done = execute("--check", *map(str, NOTEBOOKS), str(changed))
     assert done.returncode == 1, done.stderr
-    assert re.findall(r"^--- (.*), stored$", done.stdout, re.MULTILINE) == ["changed.ipynb"], done.stdout
+    assert re.findall(r"^--- (.*), stored$", done.stdout, re.MULTILINE) == ["changed.ipynb"], done.stdout + done.stderr
     assert re.search(r'^-.*"2\\n"$', done.stdout, re.MULTILINE)
     assert json.loads(changed.read_text(encoding="utf-8"))["cells"][0]["outputs"][0]["text"] == "2\n"
 
