@@ -19,13 +19,13 @@ from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError, InputTypeError, found_text, shown
 
 if TYPE_CHECKING:
-    from rankgauge.core.group_judgments import GroupJudgments
+    from rankgauge.core.group_judgments import Evidence, GroupJudgments
     from rankgauge.core.passage_judgments import PassageJudgments
     from rankgauge.core.ranking import Compat
 
 LARGEST_GRADE = 127
 MANY_ENTRIES = 1 << 14  # whose arrays are large
-JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "passages"]
+JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "evidence", "passages"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,6 +305,18 @@ class Qrels(HtmlView):
     def with_columns(self, columns: Mapping[str, Any] | None) -> Qrels:
         """These judgments with additional columns of the queries."""
         return replace(self, columns={**self.columns, **query_columns(columns, self.queries)})
+
+    def with_evidence(self, evidence: Evidence | None) -> Qrels:
+        """These judgments with pieces of evidence as subtopics; its documents are judged already."""
+        if evidence is None:
+            return self
+        from rankgauge.core.group_judgments import evidence_rows
+
+        rows = evidence_rows(self, evidence)
+        made = Qrels(self.name, rows.queries, rows.offsets, rows.docs, rows.grades, by_group=rows.by_group)
+        judged = set(rows.queries)
+        made = made.with_queries([query for query in self.queries if query not in judged])
+        return replace(made, columns=self.columns)
 
     def with_queries(self, added: Sequence[bytes]) -> Qrels:
         """These judgments with additional queries that have no judgments."""

@@ -31,6 +31,7 @@ __all__ = [
     "merge_notes",
     "notes_on",
     "number_cutoffs",
+    "unreachable_notes",
 ]
 
 
@@ -128,6 +129,22 @@ def notes_on(
     notes += [_ties(facts, column, cutoff) for column, cutoff in enumerate(cutoffs)]
     notes += [_shallow_run(facts, cutoffs), _shallow_pool(facts, cutoffs)]
     return tuple(note for note in notes if note is not None and note.code not in codes)
+
+
+def unreachable_notes(hits: Hits, measures: Iterable[Measure]) -> tuple[Note, ...]:
+    """How many queries have more relevant documents than the cutoff of RecallAll, so that it is 0 for any ranking."""
+    notes = []
+    for measure in measures:
+        if measure.definition.name != "RecallAll":
+            continue
+        _, values = measure.applied(hits)
+        rows = np.flatnonzero(hits.relevant_judged(values["rel"]) > values["cutoff"])
+        if len(rows):
+            verb = "has" if len(rows) == 1 else "have"
+            text = f"{plural(len(rows), 'query')} {verb} more relevant documents than {measure} looks at"
+            names = listing(shown(hits.queries[row]) for row in rows.tolist())
+            notes.append(Note("more-relevant-than-k", f"{text}, and cannot reach 1: {names}"))
+    return tuple(notes)
 
 
 def _queries(facts: JoinFacts, code: str, mask: NDArray[np.bool_], what: str) -> Note | None:

@@ -13,7 +13,7 @@ from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import UsageError
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure, parse_measures, split
-from rankgauge.measures.registry import DEFAULT_MEASURES
+from rankgauge.measures.registry import default_measures
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.query_split import QueryPart
@@ -91,13 +91,17 @@ class Conventions:
 
         return parse_part(str(self.split))
 
-    def measures(self, names: MeasureNames | None) -> tuple[Measure, ...]:
-        """Parse names into measures, at this grade of relevance unless a name says its own."""
+    def measures(self, names: MeasureNames | None, labels: Qrels | None = None) -> tuple[Measure, ...]:
+        """Parse names into measures, at this grade of relevance unless a name says its own.
+
+        Without names they are the default measures, of these labels if they are known.
+        """
+        names = names or default_measures(labels)
         if not self.graded:
             return self._binary_measures(names)
         if self.rel == 1:
-            return tuple(parse_measures(names or DEFAULT_MEASURES, compat=self.compat))
-        listed = [names] if isinstance(names, (str, Measure)) else list(names or DEFAULT_MEASURES)
+            return tuple(parse_measures(names, compat=self.compat))
+        listed = [names] if isinstance(names, (str, Measure)) else list(names)
         parts = [part for name in listed for part in (split(name) if isinstance(name, str) else [name])]
         measures = [
             measure if _names_grade(part) else _at_grade(measure, self.rel)
@@ -111,8 +115,8 @@ class Conventions:
         parse_measure(name, compat=self.compat)  # raises if it names several measures
         return self.measures(name)[0]
 
-    def _binary_measures(self, names: MeasureNames | None) -> tuple[Measure, ...]:
-        measures = tuple(parse_measures(names or DEFAULT_MEASURES, compat=self.compat))
+    def _binary_measures(self, names: MeasureNames) -> tuple[Measure, ...]:
+        measures = tuple(parse_measures(names, compat=self.compat))
         for measure in measures:
             grade = dict(measure.parameters).get("rel")
             if grade not in (None, 1):

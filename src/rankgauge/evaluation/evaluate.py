@@ -18,7 +18,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView, ResultTuple
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, UsageError, shown, warn_user
-from rankgauge.evaluation.caveats import JoinFacts, notes_on, number_cutoffs
+from rankgauge.evaluation.caveats import JoinFacts, notes_on, number_cutoffs, unreachable_notes
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import open_source
@@ -131,7 +131,7 @@ def _evaluate_any(
         for note in opened.notes:
             warn_user(note.message)
         return evaluate_opened(opened, measures, conventions=conventions, reading=reading)
-    requested = conventions.measures(measures)
+    requested = conventions.measures(measures) if measures else None
     return evaluate_measures(qrels, runs, requested, conventions=conventions, reading=reading, queries=queries)
 
 
@@ -161,7 +161,8 @@ def evaluate_opened(
             queries=opened.queries,
         )
         return evaluation
-    requested = conventions.measures(measures or opened.measures)
+    names = measures or opened.measures
+    requested = conventions.measures(names) if names else None
     return evaluate_measures(
         opened.labels, opened.results, requested, conventions=conventions, reading=reading, queries=opened.queries
     )
@@ -177,19 +178,20 @@ def needed_depth(measures: Sequence[Measure]) -> int:
 def evaluate_measures(
     qrels: AnyQrels,
     runs: Sequence[AnyRun],
-    requested: tuple[Measure, ...],
+    requested: tuple[Measure, ...] | None,
     *,
     conventions: Conventions,
     reading: Reading | None = None,
     queries: Any = None,
 ) -> Evaluation:
-    """Score several runs with measures that have their grade of relevance already."""
+    """Score several runs with measures that have their grade of relevance already; None: the default ones."""
     from rankgauge.io.pipeline.parallel import join_each
     from rankgauge.io.read import as_qrels
     from rankgauge.io.sources import check_runs
 
     reading = reading or Reading()
     judgments = as_qrels(qrels, reading)
+    requested = conventions.measures(None, judgments) if requested is None else requested
     for measure in requested:
         measure.check_judgments(judgments.judgments)
     texts: dict[str, str] = {}
@@ -256,7 +258,8 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         without_relevant=facts.without_relevant,
         conventions=conventions,
         notes=joined.notes
-        + notes_on(facts, cutoffs, run_queries=None if conventions.split else joined.queries, known=joined.notes),
+        + notes_on(facts, cutoffs, run_queries=None if conventions.split else joined.queries, known=joined.notes)
+        + unreachable_notes(hits, measures),
         columns=hits.columns,
         requested=requested,
         extras=joined.extras,

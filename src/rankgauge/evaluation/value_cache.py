@@ -253,7 +253,7 @@ def evaluate_cached(
     rankings, file_notes = runs_and_notes(run, reading)  # notes on a file are never cached: its name may change
     check_one_run(run, [ranking.name for ranking in rankings])
     return _evaluate_run(
-        judgments, rankings[0], file_notes, conventions.measures(measures), cache, conventions, reading
+        judgments, rankings[0], file_notes, conventions.measures(measures, judgments), cache, conventions, reading
     )
 
 
@@ -322,7 +322,7 @@ def evaluate_runs_cached(
     if queries is not None:
         queries = as_queries(queries, limits=reading.limits)
         judgments, texts = judgments.with_columns(queries.columns), queries.known_texts()
-    judgments, requested = conventions.judgments(judgments), conventions.measures(measures)
+    judgments, requested = conventions.judgments(judgments), conventions.measures(measures, judgments)
     with MetricsCache(cache_file) as cache:
         scores = [
             _evaluate_run(judgments, ranking, notes, requested, cache, conventions, reading)

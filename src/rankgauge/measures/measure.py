@@ -29,9 +29,11 @@ JUDGMENT_DESCRIPTIONS: dict[JudgmentKind, str] = {
     "groups": "grades of several judges (qrels_jg)",
     "preferences": "preferences",
     "subtopics": "grades by subtopic (ndeval)",
+    "evidence": "lists of evidence",
     "passages": "gold passages",
 }
 TO_READ: dict[JudgmentKind, str] = {
+    "evidence": 'list it in test cases or a log: "evidence": [["a", "b"], ["c"]] needs a or b, and c',
     "groups": "--qrels-format qrels_jg reads the second column as the judgment group",
     "preferences": "--qrels-format qrels_prefs reads grades as preferences, --qrels-format prefs reads preferences",
     "subtopics": "--qrels-format ndeval reads the second column as the subtopic",
@@ -266,7 +268,13 @@ def _unsuitable_judgments(measure: Measure, judgments: JudgmentKind) -> MeasureE
     """The error for a measure that cannot be computed from this kind of judgments."""
     needed = measure.definition.judgments
     assert needed is not None
-    if needed == "passages":
+    if judgments == "evidence" and needed == "grades":
+        at = f"@{measure.cutoff or 10}"
+        hint = (
+            f'list the relevant documents too: "relevant": […]; StRecall{at} is the share of the evidence that was '
+            f"found, EvidenceAll{at} whether all of it was"
+        )
+    elif needed == "passages":
         hint = "gold passages are quotes or spans, found in the texts of chunks"
     elif judgments == "grades":
         hint = TO_READ[needed]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rankgauge.core.qrels import JudgmentKind
+from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.errors import MeasureError
 from rankgauge.measures.measure import DEFINITIONS, REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale
 
+# What a measure needs that counts relevant documents among the retrieved ones only, and not all there are.
+ANY_RELEVANT: tuple[JudgmentKind, ...] = ("grades", "subtopics", "evidence")
 MEASURE_NAMES: dict[str, tuple[Definition, Mapping[str, Any]]] = {}  # with the parameters that a name sets
 
 
@@ -95,12 +97,21 @@ def unregister(name: str) -> None:
 # Lists of measures: the default of every command, and the sets that can be requested by name.
 
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "R@10")  # of evaluate, compare and gate
+EVIDENCE_MEASURES = ("EvidenceAll@10", "StRecall@10", "RR@10")  # if queries list evidence and no relevant documents
 GOLD_MEASURES = (
     "alpha_nDCG@10",
     "StRecall@10",
     "TokenRecall(budget=2000)",
     "TokenPrecision(budget=2000)",
 )  # by text
+
+
+def default_measures(labels: Qrels | None = None) -> tuple[str, ...]:
+    """The measures of every command that is asked for none: those that the labels are made for, if these are known."""
+    if labels is None or labels.judgments not in ("evidence", "subtopics"):
+        return DEFAULT_MEASURES
+    return EVIDENCE_MEASURES if labels.judgments == "evidence" else DEFAULT_MEASURES
+
 
 NAMED_SETS: dict[str, tuple[str, ...]] = {
     "kpi": ("nDCG@10", "AP@100", "RR@10", "R@50", "R@100", "Success@10"),

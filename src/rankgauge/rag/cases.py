@@ -16,6 +16,7 @@ from uuid import UUID
 
 import numpy as np
 
+from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.io.byte_streams import read_bytes, source_name
@@ -50,10 +51,14 @@ class Cases:
     columns: Mapping[str, Mapping[str, Any]]
     source: str = field(default=CASES_SOURCE, compare=False)
     has_id_key: bool = True  # whether the key of the relevant documents says that they are ids
+    evidence: Evidence | None = None  # which documents each query needs, if cases say so
 
 
-def read_cases(test_cases: AnyCases) -> Cases:
-    """Read test cases from a JSON Lines, JSON or CSV file, or from dicts."""
+def read_cases(test_cases: AnyCases, *, needs_relevant: bool = False) -> Cases:
+    """Read test cases from a JSON Lines, JSON or CSV file, or from dicts.
+
+    With ``needs_relevant``, cases that list evidence and no relevant documents are refused.
+    """
     if isinstance(test_cases, (str, Path)):
         data, _ = read_bytes(test_cases)
         faults, title = Faults(str(test_cases)), source_name(test_cases)
@@ -66,6 +71,13 @@ def read_cases(test_cases: AnyCases) -> Cases:
     cases_log = question_log.load(faults, data)
     rows = cases_log.qrels_rows(faults)
     faults.raise_errors()
+    if needs_relevant and rows.evidence is not None and not rows.evidence.is_complete:
+        raise InputError.at(
+            faults.source,
+            None,
+            "expected relevant documents beside the evidence of every query, found queries without any",
+            hint="without them, score evidence alone: evaluate(cases, retriever, ['EvidenceAll@5', 'StRecall@5'])",
+        )
     qrels = build_qrels(SourceRows(rows, faults), name=title)
     texts = cases_log.texts()
     text_key = cases_log.keys.get("text")
@@ -84,14 +96,14 @@ def read_cases(test_cases: AnyCases) -> Cases:
     has_id_key = normalize_name(cases_log.keys.get("relevant", "")) not in map(
         normalize_name, question_log.KEYS["relevant"][1]
     )
-    return Cases(cases, _judgments(cases_log, qrels, cases), columns, faults.source, has_id_key)
+    return Cases(cases, _judgments(cases_log, qrels, cases), columns, faults.source, has_id_key, rows.evidence)
 
 
 def case_labels(test_cases: AnyCases) -> tuple[Qrels, dict[str, str]]:
     """The judgments of test cases, with their columns, and the text of each query."""
     cases = read_cases(test_cases)
     name = source_name(test_cases) if isinstance(test_cases, (str, Path)) else CASES_SOURCE
-    judgments = case_qrels(cases.judgments, columns=cases.columns)
+    judgments = case_qrels(cases.judgments, columns=cases.columns).with_evidence(cases.evidence)
     return replace(judgments, name=name), {case.id: case.query for case in cases.cases}
 
 

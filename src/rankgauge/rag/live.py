@@ -83,7 +83,7 @@ def evaluate_retriever(
     pauses included.
     """
     check_max_failures(max_failures)
-    opened, cases = open_retriever(retriever), read_cases(test_cases)
+    opened, cases = open_retriever(retriever), read_cases(test_cases, needs_relevant=True)
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress)
     with evaluation.journaled(), evaluation.shown():
         ask_all(evaluation.function, evaluation.requests, calls, evaluation.handle)
@@ -109,7 +109,7 @@ async def evaluate_retriever_async(
     Answers are read in another thread, so that they do not delay the calls; ``progress`` is called in the loop.
     """
     check_max_failures(max_failures)
-    opened, cases = open_retriever(retriever), read_cases(test_cases)
+    opened, cases = open_retriever(retriever), read_cases(test_cases, needs_relevant=True)
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress, True)
     with evaluation.journaled(), evaluation.shown():
         await ask_all_async(evaluation.function, evaluation.requests, calls, evaluation.handle)
@@ -398,6 +398,7 @@ class _LiveEvaluation:
             [*measures_at(cutoff).values(), *self.extra_measures],
             columns=columns,
             texts={outcome.id: outcome.query for outcome in outcomes},
+            evidence=self.cases.evidence,
         )
         scores = evaluation.scores[0]
         if self.journal is not None and self.journal.reused.count:

@@ -258,7 +258,7 @@ def evaluate_files(
             reading=reading,
             queries=queries,
         )
-    requested = conventions.measures(settings.measures)
+    requested = conventions.measures(settings.measures) if settings.measures else None
     return evaluate_measures(labels, results, requested, conventions=conventions, reading=reading, queries=queries)
 
 

@@ -104,12 +104,12 @@ def gate(
     qrels, runs, baseline_runs = opened.labels, opened.results, opened.results[1:]
     if not all(map(can_read_again, runs)):
         reading = replace(reading, keep_rankings=True)
+    judgments, checked, is_checked = checked_judgments(qrels, corpus, reading)
     if baseline is not None:
-        gated = _gated_measures(measures, stored, requirements, conventions)
+        gated = _gated_measures(measures, stored, requirements, conventions, judgments)
     else:
         gated = conventions.measures(measures) if measures else ()  # to be stored
     requested = tuple(dict.fromkeys([*gated, *(requirement.measure for requirement in requirements)]))
-    judgments, checked, is_checked = checked_judgments(qrels, corpus, reading)
     evaluation = evaluate_measures(judgments, runs, requested, conventions=conventions, reading=reading)
     if len(evaluation.scores) > len(runs):
         raise InputError(
@@ -184,6 +184,7 @@ def _gated_measures(
     stored: Baseline | None,
     requirements: Sequence[Requirement],
     conventions: Conventions,
+    labels: Qrels,
 ) -> tuple[Measure, ...]:
     """The measures that must not drop."""
     if measures:
@@ -197,7 +198,7 @@ def _gated_measures(
                 )
         return chosen
     if stored is None:
-        chosen = tuple(requirement.measure for requirement in requirements) or conventions.measures(None)
+        chosen = tuple(requirement.measure for requirement in requirements) or conventions.measures(None, labels)
     else:
         chosen = stored_measures(stored, conventions)
     chosen = tuple(measure for measure in chosen if _is_comparable(measure))

@@ -125,7 +125,7 @@ def top_grade(qrels: Qrels) -> float:
 
 def can_audit_unjudged(measures: Iterable[Measure], hits: Hits) -> bool:
     """Whether each document has one grade, which is all that the measures use."""
-    if hits.judgments == "subtopics":
+    if hits.judgments in ("subtopics", "evidence"):
         return all(measure.definition.accepts("grades") for measure in measures)
     return hits.judgments == "grades"
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rankgauge.core.batch import Batch
+from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.ids import encode_id
 from rankgauge.core.run import RunExtras
 from rankgauge.errors import InputError, shown
@@ -65,6 +66,7 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("relevant", "relevant_docs", "expected", "golden", "gold", "ground_truth"),
     ),
     "grades": (("grades", "relevance_grades", "judgments", "qrels", "relevance"),),
+    "evidence": (("evidence", "evidence_ids"),),
     "scores": (("scores", "retrieved_scores", "retrieval_scores", "similarities"),),
     "k": (("k", "top_k"),),
     "latency": (("latency_ms",),),
@@ -74,6 +76,11 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
 ID_SUFFIXES = ("ids", "id")  # under a key that ends so, a single string is an id; elsewhere it may be an answer
 CONTEXT_KEYS = ("retrieved_contexts", "contexts")  # of texts, beside a list of ids or in its place
 DEFAULT_ERROR = "failed"
+EVIDENCE_SHAPE = 'lists of relevant ids as evidence: [["a", "b"], ["c"]]'
+
+
+class EvidenceError(Exception):
+    """Evidence that cannot be read; the text says what was found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +147,7 @@ class Log:
                 )
             return None
 
-        return replace(self._collect(faults, "qrels", read), columns=self.columns())
+        return replace(self._collect(faults, "qrels", read), columns=self.columns(), evidence=self._evidence())
 
     def columns(self) -> dict[str, dict[str, Any]]:
         """Every key with a scalar that has no other role: column → query id → value, that of the first row."""
@@ -167,6 +174,8 @@ class Log:
                 entries = read(faults, row)
                 if entries is not None:
                     entry_rows.add(line, query, entries)
+            except EvidenceError as error:
+                faults.add("shape", [line], expected=EVIDENCE_SHAPE, found=str(error))
             except StructureError as error:
                 what = "retrieved" if kind == "run" else "relevant"
                 faults.add("shape", [line], expected=f"{STRUCTURES} as {what} documents", found=str(error))
@@ -198,10 +207,25 @@ class Log:
     def _relevant(self, faults: Faults, row: int) -> list[Entry] | None:
         """The labels on a row; None if it has only results."""
         record, line = self.records.records[row], int(self.records.line[row])
+        pieces = self._pieces(row)
+        if pieces is not None and not self._lists_relevant(record):
+            docs = dict.fromkeys(doc for piece in pieces for doc in piece)
+            return [(doc.decode("utf-8", "surrogateescape"), 1) for doc in docs]
+        entries = self._listed(faults, record, line)
+        relevant = {str(doc) for doc, grade in entries or () if not _is_nonrelevant(grade)}
+        for doc in (doc.decode("utf-8", "surrogateescape") for piece in pieces or () for doc in piece):
+            if doc not in relevant:
+                raise EvidenceError(f"{shown(doc)}, which is not among the relevant documents")
+        return entries
+
+    def _listed(self, faults: Faults, record: Record, line: int) -> list[Entry] | None:
+        """The relevant documents and grades on a row; None if it has only results."""
         grades = record.get(self.keys.get("grades", ""))
         if grades is not None and not isinstance(grades, JsonPairs):
             raise StructureError(f"{describe_json(grades)} as grades, instead of an object of ids and grades")
         key = self.keys.get("relevant")
+        if key is None and grades is None and "evidence" in self.keys:
+            return None if self.keys.get("retrieved") in record else []
         if key is None or (record.get(key) is None and grades is not None):
             _required_key(faults.source, self.keys, "grades" if "grades" in self.keys else "relevant")
             return list(grades or [])
@@ -220,8 +244,40 @@ class Log:
         graded_only: list[Entry] = [(doc, grade) for doc, grade in grades or [] if doc not in relevant_ids]
         return [(doc, 1 if grade is NO_NUMBER else grade) for doc, grade in relevant] + graded_only
 
+    def _pieces(self, row: int) -> list[list[bytes]] | None:
+        """The evidence on a row: lists of ids, of each of which one is enough; an id alone is a list of one."""
+        value = self.records.records[row].get(self.keys.get("evidence", ""))
+        if value is None:
+            return None
+        if not isinstance(value, list) or isinstance(value, JsonPairs):
+            raise EvidenceError(describe_json(value))
+        pieces = [item if isinstance(item, list) else [item] for item in value]
+        if any(isinstance(piece, JsonPairs) or not piece for piece in pieces):
+            raise EvidenceError("an empty list or an object in the list")
+        try:
+            return [[id_from_json(doc, "document id") for doc in piece] for piece in pieces]
+        except InputError as error:
+            raise EvidenceError(error.message) from None
+
+    def _evidence(self) -> Evidence | None:
+        """The evidence of all queries; None if none has any. Rows that cannot be read are faults already."""
+        pieces: dict[bytes, list[list[bytes]]] = {}
+        is_complete = True
+        for row, query in self.queries.items() if "evidence" in self.keys else ():
+            try:
+                listed = self._pieces(row)
+            except EvidenceError:
+                continue
+            if listed is not None:
+                pieces.setdefault(query, listed)
+                is_complete = is_complete and self._lists_relevant(self.records.records[row])
+        return Evidence(pieces, is_complete) if pieces else None
+
+    def _lists_relevant(self, record: Record) -> bool:
+        return any(record.get(self.keys.get(role, "")) is not None for role in ("relevant", "grades"))
+
     def _has_labels(self, record: Record) -> bool:
-        return any(self.keys.get(role) in record for role in ("relevant", "grades"))
+        return any(self.keys.get(role) in record for role in ("relevant", "grades", "evidence"))
 
     def _error(self, record: Record) -> str | None:
         """Why a query failed; None if it did not. A value that is no text says only that it failed."""
@@ -285,7 +341,7 @@ def is_log_record(record: Mapping[str, Any], kind: Kind | None = None) -> bool:
     """Whether an object is a row of a log: it lists retrieved documents, relevant ones, or (for no kind) both."""
     list_keys = [name for name in record if isinstance(record[name], list)]
     has_retrieved = bool(_keys_for(list_keys, "retrieved"))
-    has_relevant = bool(_keys_for(list_keys, "relevant") or _keys_for(list_keys, "grades"))
+    has_relevant = any(_keys_for(list_keys, role) for role in ("relevant", "grades", "evidence"))
     return {"run": has_retrieved, "qrels": has_relevant, None: has_retrieved and has_relevant}[kind]
 
 
@@ -419,6 +475,11 @@ def _with_scores(entries: list[Entry], scores: Any) -> list[Entry]:
         size = f"a list of {len(scores)}" if isinstance(scores, list) else describe_json(scores)
         raise StructureError(f"{size} as scores of {len(entries)}")
     return [(doc, number) for (doc, _), number in zip(entries, scores, strict=True)]
+
+
+def _is_nonrelevant(grade: object) -> bool:
+    number = number_from_json(grade)
+    return number is not None and number <= 0
 
 
 def _hashable(entry: Entry) -> tuple[str, str]:

@@ -30,12 +30,12 @@ def _passages_count_once(parameters: dict[str, Any], qrels: Qrels) -> dict[str, 
 
 
 @measure("StRecall", aliases=("strec",), at="cutoff", monotone=True)
-@needs("subtopics", "passages")
+@needs("subtopics", "evidence", "passages")
 def st_recall(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
     """Subtopic recall: the share of the subtopics to which a document among the first k is relevant.
 
-    Subtopics without relevant documents do not count. Gold passages are subtopics: one is found at the rank where the
-    chunks so far cover enough of it.
+    Subtopics without relevant documents do not count. The pieces of evidence of a query are subtopics. So are gold
+    passages: one is found at the rank where the chunks so far cover enough of it.
 
     Formula: |subtopics in the top k| / |subtopics|
     Reference: ndeval: strec@k; Zhai et al., Beyond independent relevance, SIGIR 2003
@@ -47,13 +47,26 @@ def st_recall(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
     return divide(sum_by(found.query, in_top.astype(np.int64), len(hits)), found.total)
 
 
+@measure("EvidenceAll", aliases=("evidence_all",), at="cutoff", monotone=True)
+@needs("evidence", "subtopics", "passages")
+def evidence_all(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
+    """1 if all of the evidence is among the first k: for each piece, one of the documents that have it.
+
+    Evidence is listed per query, alternatives together: [["a", "b"], ["c"]] needs a or b, and c. StRecall is the share
+    that was found. A query without such a list needs each of its relevant documents.
+
+    Formula: 1 if StRecall@k = 1, else 0
+    """
+    return (st_recall.kernel(hits, cutoff=cutoff, rel=rel) == 1).astype(float)
+
+
 @measure(
     "alpha_nDCG",
     aliases={"α_nDCG": {}, "alpha_DCG": {"norm": "independent"}, "α_DCG": {"norm": "independent"}},
     at="cutoff",
     freeze=_passages_count_once,
 )
-@needs("subtopics", "passages")
+@needs("subtopics", "evidence", "passages")
 def alpha_ndcg(hits: Hits, *, cutoff: int, rel: float = 1, alpha: float = 0.5, norm: Norm = "ideal") -> PerQuery:
     """Discounted cumulative gain in which a subtopic is worth less each time it appears again.
 
@@ -70,7 +83,7 @@ def alpha_ndcg(hits: Hits, *, cutoff: int, rel: float = 1, alpha: float = 0.5, n
 
 
 @measure("ERR_IA", aliases={"nERR_IA": {"norm": "ideal"}}, at="cutoff", freeze=_passages_count_once)
-@needs("subtopics", "passages")
+@needs("subtopics", "evidence", "passages")
 def err_ia(hits: Hits, *, cutoff: int, rel: float = 1, alpha: float = 0.5, norm: Norm = "independent") -> PerQuery:
     """Intent-aware expected reciprocal rank: a user with one of the subtopics stops at a relevant document.
 
@@ -86,7 +99,7 @@ def err_ia(hits: Hits, *, cutoff: int, rel: float = 1, alpha: float = 0.5, norm:
 
 
 @measure("NRBP", aliases={"nNRBP": {"norm": "ideal"}})
-@needs("subtopics")
+@needs("subtopics", "evidence")
 def nrbp(hits: Hits, *, rel: float = 1, alpha: float = 0.5, p: float = 0.5, norm: Norm = "independent") -> PerQuery:
     """Novelty- and rank-biased precision: a user goes on to the next rank with probability p, ndeval's beta.
 
@@ -108,7 +121,7 @@ def nrbp(hits: Hits, *, rel: float = 1, alpha: float = 0.5, p: float = 0.5, norm
 
 
 @measure("P_IA", at="cutoff")
-@needs("subtopics")
+@needs("subtopics", "evidence")
 def p_ia(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
     """Intent-aware precision: the mean over subtopics of the precision at k.
 
@@ -123,7 +136,7 @@ def p_ia(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
 
 
 @measure("AP_IA", aliases=("MAP_IA",), at="cutoff", monotone=True)
-@needs("subtopics")
+@needs("subtopics", "evidence")
 def ap_ia(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
     """Intent-aware average precision: the mean over subtopics of average precision.
 
