@@ -125,8 +125,7 @@ def compare_evaluation(
     names = [run.run for run in scores]
     base = _baseline_index(names, baseline)
     pairs = [Pair(scores[index], scores[base], statistics) for index in range(len(names)) if index != base]
-    primary, secondary = compared_families(pairs, statistics)
-    families = [primary] if secondary is None else [primary, secondary]
+    families = compared_families(pairs, statistics)
     differences = _by_system(pairs, families)
     groups = {column: group_differences(pairs, differences, column, statistics) for column in by}
     tests, interaction_family = interactions(pairs, list(groups), statistics)
@@ -136,8 +135,8 @@ def compare_evaluation(
         baseline=names[base],
         differences=tuple(differences),
         statistics=statistics,
-        family=describe_families(primary, secondary, statistics),
-        family_sizes=(primary.size, 0 if secondary is None else secondary.size),
+        family=describe_families(families, statistics),
+        family_sizes=tuple(family.size for family in families),
         weighted=weighted_family(pairs, statistics),
         ranking=rank_systems(scores, statistics),
         agreement=measure_agreement(scores),

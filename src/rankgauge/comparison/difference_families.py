@@ -1,7 +1,8 @@
 """Differences that are tested and corrected together: over all queries, with weights, and within groups.
 
 The first measure is the primary one: it carries the answer, and its systems are corrected for each other only. All
-other measures are secondary, and are one family with all systems.
+other measures are secondary, and are one family with all systems; those of which lower is better are another, so that
+guarding against leaks or false answers costs the others no power.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from rankgauge.core.ids import Ints
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.query_groups import groups
 from rankgauge.measures.aggregates import weighted_mean
+from rankgauge.measures.measure import Direction
 from rankgauge.stats.corrections import correct, tukey
 from rankgauge.stats.draws import RESAMPLES, Resampling
 from rankgauge.stats.group_interaction import interaction
@@ -54,6 +56,11 @@ class Hypothesis:
         """The name of the measure."""
         return self.pair.system.measures[self.column].name
 
+    @property
+    def direction(self) -> Direction:
+        """The sign of an improvement of the measure."""
+        return self.pair.system.measures[self.column].definition.direction
+
 
 @dataclass(frozen=True)
 class Family:
@@ -63,6 +70,9 @@ class Family:
     size: int  # the number of p values corrected for
     description: str
     notes: tuple[Note, ...] = ()
+
+
+NO_FAMILY = Family((), 0, "")
 
 
 def cells_of(pairs: Sequence[Pair], columns: Sequence[int]) -> list[Hypothesis]:
@@ -95,29 +105,32 @@ def make_family(
     return Family(tuple(rows), size, describe_family(statistics.correction, size, *factors))
 
 
-def compared_families(pairs: Sequence[Pair], statistics: Statistics) -> tuple[Family, Family | None]:
-    """The primary measure of all systems, and the other measures if there are any."""
-    measures = len(pairs[0].system.measures)
+def compared_families(pairs: Sequence[Pair], statistics: Statistics) -> tuple[Family, ...]:
+    """The primary measure of all systems; the other measures, if there are any; and those of which lower is better."""
+    directions = [measure.definition.direction for measure in pairs[0].system.measures]
     systems = (len(pairs), "system")
-    primary = make_family(cells_of(pairs, [0]), statistics, systems)
-    others = list(range(1, measures))
-    secondary = None
-    if others:
-        secondary = make_family(cells_of(pairs, others), statistics, systems, (len(others), "measure"))
+    families = [make_family(cells_of(pairs, [0]), statistics, systems)]
+    for is_lower in (False, True):
+        columns = [column for column in range(1, len(directions)) if (directions[column] < 0) == is_lower]
+        if columns or not is_lower:
+            cells = cells_of(pairs, columns)
+            factors = systems, (len(columns), "measure")
+            families.append(make_family(cells, statistics, *factors) if cells else NO_FAMILY)
     if statistics.correction == "tukey":
-        primary = _with_tukey(primary, pairs, statistics)
-        secondary = None if secondary is None else _with_tukey(secondary, pairs, statistics)
-    return primary, secondary
+        families = [_with_tukey(family, pairs, statistics) if family.rows else family for family in families]
+    return tuple(families)
 
 
-def describe_families(primary: Family, secondary: Family | None, statistics: Statistics) -> str:
+def describe_families(families: Sequence[Family], statistics: Statistics) -> str:
     """The test, the correction of each family, and what they assume."""
-    measure = primary.rows[0].measure
-    parts = [statistics.description, f"{measure} (primary): {primary.description}"]
-    if secondary is None:
-        parts[-1] = primary.description
+    primary = families[0]
+    parts = [statistics.description]
+    labels = [f"{primary.rows[0].measure} (primary)", "other measures", "lower is better"]
+    present = [(label, family) for label, family in zip(labels, families, strict=False) if family.rows]
+    if len(present) == 1:
+        parts.append(primary.description)
     else:
-        parts.append(f"other measures: {secondary.description}")
+        parts += [f"{label}: {family.description}" for label, family in present]
     if statistics.correction == "maxt" and not statistics.is_joint:
         parts.append(SIGN_FLIPS)
     assumption = ASSUMPTIONS.get(statistics.correction)
@@ -233,14 +246,23 @@ def group_differences(
     labels = [label for label, _ in labeled]
     if not labeled:
         return [], CORRECTION_LABELS["none"]
-    factors = (len(pairs), "system"), (len(pairs[0].system.measures), "measure"), (len(set(labels)), "group")
     strata = _strata([members for _, members in groups(pairs[0].system.columns, by)], pairs[0].units)
-    family = make_family([cell for _, cell in labeled], separately_corrected(statistics), *factors, strata=strata)
     total = {(row.system, row.measure): row.difference or 0.0 for row in totals}
-    return [
-        GroupDifference(by, label, row, _is_opposite(row, total[row.system, row.measure], statistics.alpha))
-        for label, row in zip(labels, family.rows, strict=True)
-    ], family.description
+    found: dict[int, GroupDifference] = {}
+    descriptions: list[str] = []
+    for is_lower in (False, True):
+        members = [place for place, (_, cell) in enumerate(labeled) if (cell.direction < 0) == is_lower]
+        if not members:
+            continue
+        cells = [labeled[place][1] for place in members]
+        measures = len({cell.measure for cell in cells})
+        factors = (len(pairs), "system"), (measures, "measure"), (len(set(labels)), "group")
+        family = make_family(cells, separately_corrected(statistics), *factors, strata=strata)
+        descriptions.append(f"lower is better: {family.description}" if descriptions else family.description)
+        for place, row in zip(members, family.rows, strict=True):
+            is_opposite = _is_opposite(row, total[row.system, row.measure], statistics.alpha)
+            found[place] = GroupDifference(by, labels[place], row, is_opposite)
+    return [found[place] for place in range(len(labeled))], "; ".join(descriptions)
 
 
 def _strata(groups: Sequence[Mask], units: Column | None) -> Column | None:

@@ -2,8 +2,9 @@
 
 A drop fails if it is significant and at least the margin. Significant means: one-sided unless asked otherwise, and
 corrected over all gated measures together, so that at most a share alpha of the builds in which nothing changed fail,
-however many measures are gated. What does not fail is either shown to be no worse than the margin, over all measures
-together too, or it is inconclusive.
+however many measures are gated. Measures for which lower is better are corrected by themselves, with an alpha of their
+own: guarding against leaks or false answers costs recall no power. What does not fail is either shown to be no worse
+than the margin, over all measures of its family too, or it is inconclusive.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.comparison.differences import shared_queries
 from rankgauge.comparison.gate.baseline import Baseline, aligned_scores, query_sample
@@ -52,9 +54,20 @@ class Decision:
     units: int  # the number of independent ones
 
 
-def decide(columns: PairedColumns, rule: Rule | None = None) -> tuple[Decision, ...]:
-    """One decision per column of this run's and the baseline's values, turned so that higher is better."""
+def decide(
+    columns: PairedColumns, rule: Rule | None = None, families: Sequence[object] | None = None
+) -> tuple[Decision, ...]:
+    """One decision per column of this run's and the baseline's values, turned so that higher is better.
+
+    ``families`` has a label for each column: those with the same label are corrected together; without it, all are.
+    """
     rule = rule or Rule()
+    if families is not None and len(set(families)) > 1:
+        decisions: dict[int, Decision] = {}
+        for label in dict.fromkeys(families):
+            members = [index for index, other in enumerate(families) if other == label]
+            decisions |= zip(members, decide(columns.only(members), rule), strict=True)
+        return tuple(decisions[index] for index in range(len(families)))
     statistics = rule.statistics
     if rule.two_sided:
         tests = family_tests(columns, statistics)
@@ -189,17 +202,45 @@ class PairedQueries:
         return PairedColumns(signs * self.now, signs * self.before, ranges, self.units, noise=self.noise)
 
     @property
+    def families(self) -> list[bool]:
+        """Which measures are corrected together: whether lower is better."""
+        return [measure.definition.direction < 0 for measure in self.measures]
+
+    def decide(self, rule: Rule, queries: NDArray[np.bool_] | None = None) -> tuple[Decision, ...]:
+        """One decision per measure, over all of these queries or some of them."""
+        turned = self.turned if queries is None else self.turned.select(queries)
+        return decide(turned, rule, self.families)
+
+    @property
     def improvement(self) -> Floats:
         """Now − before, positive if it got better."""
         return self.turned.differences
 
 
-def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
-    """The first ``gated`` measures of the scores beside those of the baseline."""
-    measures = scores.measures[:gated]
-    current = replace(scores, measures=measures, values=scores.values[:, :gated], requested=scores.requested[:gated])
+def paired_measures(scores: Scores, stored: Baseline, gated: int) -> list[int]:
+    """Which of the first measures of the scores have a value of some query on both sides."""
+    current = _first_measures(scores, range(gated))
     baseline = aligned_scores(stored, current)
-    rows = np.flatnonzero(shared_queries(current, baseline, range(gated)))
+    return [column for column in range(gated) if shared_queries(current, baseline, [column]).any()]
+
+
+def _first_measures(scores: Scores, columns: Sequence[int]) -> Scores:
+    return replace(
+        scores,
+        measures=tuple(scores.measures[column] for column in columns),
+        values=scores.values[:, list(columns)],
+        requested=tuple(scores.requested[column] for column in columns),
+    )
+
+
+def pair_queries(scores: Scores, stored: Baseline, columns: Sequence[int]) -> PairedQueries:
+    """Some measures of the scores beside those of the baseline; NaN where a query lacks a value on either side."""
+    current = _first_measures(scores, columns)
+    baseline = aligned_scores(stored, current)
+    is_shared = np.column_stack(
+        [shared_queries(current, baseline, [column]) for column in range(len(columns))] or [np.zeros(len(scores))]
+    ).astype(bool)
+    rows = np.flatnonzero(is_shared.any(axis=1))
     if not len(rows):
         raise InputError(
             f"no query has values both in {shown(scores.run)} and in the baseline {shown(stored.run)}",
@@ -208,14 +249,13 @@ def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
     units = scores.columns.get("unit")
     queries = [scores.queries[row] for row in rows.tolist()]
     query_units = None if units is None else np.asarray(units)[rows]
-    return PairedQueries(
-        measures,
-        queries,
-        baseline.values[rows],
-        current.values[rows],
-        query_units,
-        family_noise([stored.run_noise(measure.name, queries, query_units) for measure in measures]),
-    )
+    before, now = (np.where(is_shared, side.values, np.nan)[rows] for side in (baseline, current))
+    noises = []
+    for column, measure in enumerate(current.measures):
+        has_value = is_shared[rows, column]
+        own = [query for query, is_own in zip(queries, has_value, strict=True) if is_own]
+        noises.append(stored.run_noise(measure.name, own, None if query_units is None else query_units[has_value]))
+    return PairedQueries(current.measures, queries, before, now, query_units, family_noise(noises))
 
 
 def joint_columns(several: Sequence[PairedQueries]) -> PairedColumns:
@@ -244,8 +284,9 @@ def joint_columns(several: Sequence[PairedQueries]) -> PairedColumns:
 
 
 def compare_measures(several: Sequence[PairedQueries], rule: Rule) -> list[tuple[ComparedMeasure, ...]]:
-    """One row per gated measure and baseline; all are tested together."""
-    decisions = decide(several[0].turned if len(several) == 1 else joint_columns(several), rule)
+    """One row per gated measure and baseline; all of a family are tested together."""
+    columns = several[0].turned if len(several) == 1 else joint_columns(several)
+    decisions = decide(columns, rule, [family for pairs in several for family in pairs.families])
     count = len(several[0].measures)
     return [_rows(pairs, decisions[count * place : count * (place + 1)]) for place, pairs in enumerate(several)]
 
@@ -253,7 +294,8 @@ def compare_measures(several: Sequence[PairedQueries], rule: Rule) -> list[tuple
 def _rows(pairs: PairedQueries, decisions: Sequence[Decision]) -> tuple[ComparedMeasure, ...]:
     rows = []
     for column, (measure, decision) in enumerate(zip(pairs.measures, decisions, strict=True)):
-        before, now = pairs.before[:, column], pairs.now[:, column]
+        has_value = ~np.isnan(pairs.now[:, column])
+        before, now = pairs.before[has_value, column], pairs.now[has_value, column]
         rows.append(
             ComparedMeasure(
                 measure=measure.name,
@@ -276,8 +318,17 @@ def _on_own_scale(interval: Interval, measure: Measure) -> Interval:
     return replace(interval, low=-interval.high, high=-interval.low, estimate=estimate)
 
 
-def unpaired_notes(scores: Scores, stored: Baseline, pairs: PairedQueries) -> list[Note]:
-    """A note about the queries that have a value on one side only."""
+def unpaired_notes(
+    scores: Scores, stored: Baseline, pairs: PairedQueries, left_out: Sequence[Measure] = ()
+) -> list[Note]:
+    """Notes about measures without a value on one side, and about queries that have a value on one side only."""
+    notes = [
+        Note("not-compared", f"{measure} is not compared: no query has a value on both sides") for measure in left_out
+    ]
+    return notes + _unpaired_queries(scores, stored, pairs)
+
+
+def _unpaired_queries(scores: Scores, stored: Baseline, pairs: PairedQueries) -> list[Note]:
     every = {scores.queries[row] for row in np.flatnonzero(scores.averaged).tolist()} | set(stored.queries)
     unpaired = sorted(every - set(pairs.queries))
     if not unpaired:
@@ -298,11 +349,11 @@ def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[N
 
 
 def _size_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
-    units = compared[0].decision.units
-    needed = [row.decision.changes_needed for row in compared if row.decision.changes_needed is not None]
-    if needed and units < max(needed):
-        text = f"{plural(units, 'query')} cannot show any drop at alpha {given(rule.alpha)}"
-        return [Note("few-queries", f"{text}: at least {max(needed)} are needed")]
+    short = [row.decision for row in compared if row.decision.units < (row.decision.changes_needed or 0)]
+    if short:
+        fewest = min(short, key=lambda decision: decision.units)
+        text = f"{plural(fewest.units, 'query')} cannot show any drop at alpha {given(rule.alpha)}"
+        return [Note("few-queries", f"{text}: at least {fewest.changes_needed} are needed")]
     insensitive = [row for row in compared if row.decision.queries_needed is not None]
     if not insensitive:
         return []

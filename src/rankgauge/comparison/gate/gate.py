@@ -24,6 +24,7 @@ from rankgauge.comparison.gate.decision import (
     ComparedMeasure,
     compare_measures,
     pair_queries,
+    paired_measures,
     sensitivity_notes,
     unpaired_notes,
 )
@@ -236,10 +237,17 @@ def compare_with_baselines(
         return result
     baselines = [stored] if stored.anchor is None else [stored, stored.anchor]
     current = [with_current_labels(baseline, result.evaluation, gated, run) for baseline in baselines]
-    several = [pair_queries(scores, baseline, gated) for scores, baseline, _ in current]
+    paired = [set(paired_measures(scores, baseline, gated)) for scores, baseline, _ in current]
+    columns = [column for column in range(gated) if all(column in measures for measures in paired)]
+    several = [pair_queries(scores, baseline, columns or range(gated)) for scores, baseline, _ in current]
     compared = compare_measures(several, result.rule)
     scores, baseline, growth = current[0]
-    notes = (*result.notes, *unpaired_notes(scores, baseline, several[0]), *sensitivity_notes(compared[0], result.rule))
+    left_out = [scores.measures[column] for column in range(gated) if column not in columns]
+    notes = (
+        *result.notes,
+        *unpaired_notes(scores, baseline, several[0], left_out),
+        *sensitivity_notes(compared[0], result.rule),
+    )
     anchored = compared[1] if stored.anchor is not None else ()
     result = replace(result, compared=compared[0], anchored=anchored, notes=notes, growth=growth)
     dropped = [place for place, rows in enumerate(compared) if _is_worse(rows)]

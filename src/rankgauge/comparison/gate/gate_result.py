@@ -190,9 +190,17 @@ class GateResult(HtmlView):
         """How drops are tested."""
         statistics = self.rule.statistics
         sides = "two-sided" if self.rule.two_sided else "one-sided"
-        size = len(self.compared) + len(self.anchored)
-        factors = [(len(self.compared), "measure"), *([(2, "baseline")] if self.anchored else [])]
-        return f"{sides} paired {statistics.test} test, {describe_family(statistics.correction, size, *factors)}"
+        families = []
+        for lower in (False, True):
+            size, anchored = (
+                sum(row.lower_is_better == lower for row in rows) for rows in (self.compared, self.anchored)
+            )
+            if size:
+                factors = [(size, "measure"), *([(2, "baseline")] if anchored else [])]
+                families.append(describe_family(statistics.correction, size + anchored, *factors))
+        if len(families) > 1:
+            families[1] = f"lower is better: {families[1]}"
+        return f"{sides} paired {statistics.test} test, {'; '.join(families)}"
 
     @cached_property
     def false_alarm_rate(self) -> float | None:
