@@ -14,8 +14,8 @@ from rankgauge.config.config_file import nested_types, section_types
 from rankgauge.config.schema import Config
 from rankgauge.core.settings import declared
 from rankgauge.io.byte_streams import Limits
+from rankgauge.io.formats.case_keys import KEYS
 from rankgauge.io.formats.named_columns import COLUMN_NAMES, DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES
-from rankgauge.io.formats.question_log import KEYS
 from rankgauge.io.formats.registry import FORMATS
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures import families

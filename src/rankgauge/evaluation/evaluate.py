@@ -128,7 +128,7 @@ def _evaluate_any(
         depth = needed_depth(conventions.measures(measures))
         opening = Opening(depth, depth if measures else DEFAULT_DEPTH, log_is_system=log_is_system)
         opened = open_inputs(qrels, runs, reading, queries, opening)
-        for note in opened.notes:
+        for note in opened.warnings:
             warn_user(note.message)
         return evaluate_opened(opened, measures, conventions=conventions, reading=reading)
     requested = conventions.measures(measures) if measures else None
@@ -285,7 +285,7 @@ def query_values(hits: Hits, measures: Sequence[Measure]) -> Floats:
 
 def averaged_queries(facts: JoinFacts, conventions: Conventions) -> NDArray[np.bool_]:
     """Which queries count."""
-    averaged: NDArray[np.bool_] = facts.status != Status.FAILED
+    averaged: NDArray[np.bool_] = (facts.status != Status.FAILED) & ~facts.expects_nothing
     if conventions.query_set == "both":
         averaged &= facts.status != Status.MISSING
     if conventions.no_relevant == "skip":

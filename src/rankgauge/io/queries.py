@@ -12,7 +12,15 @@ import numpy as np
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError, shown
-from rankgauge.io.byte_streams import DEFAULT_LIMITS, AnyFile, Limits, LoadedFile, is_dataset, read_bytes
+from rankgauge.io.byte_streams import (
+    DEFAULT_LIMITS,
+    AnyFile,
+    Limits,
+    LoadedFile,
+    is_dataset,
+    read_bytes,
+    split_selector,
+)
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import arrow, decimals, delimited, ir_datasets, question_log
 from rankgauge.io.formats.detection import Head
@@ -78,12 +86,13 @@ def _read_table(faults: Faults, path: AnyFile, limits: Limits) -> Records:
     if is_dataset(path):
         return _numbered(ir_datasets.queries(str(path)))
     data, _ = read_bytes(path, limits=limits)
-    head = Head(data)
-    if head.text.startswith(arrow.MAGIC_BYTES):
+    head = Head(data, split_selector(path)[0])
+    if head.is_arrow:
         return _numbered(arrow.table_of(faults.source, data).to_pylist())
     if head.is_json:
-        is_log = question_log.is_log_head(head) or head.first_case is not None
-        return _from_log(faults, data) if is_log else read_records(faults, data)
+        return _from_log(faults, data) if question_log.is_log_head(head, "qrels") else read_records(faults, data)
+    if head.is_yaml:
+        return _from_log(faults, data)
     if is_topics(head.text):
         return read_topics(faults, data)
     return read_query_table(faults, data, head)
@@ -101,7 +110,7 @@ def _from_log(faults: Faults, data: bytes) -> Records:
     for query in questions.first_rows:
         name = query.decode("utf-8", "surrogateescape")
         values = {column: by_query[name] for column, by_query in columns.items() if name in by_query}
-        values.pop(questions.keys.get("text", ""), None)
+        values.pop(questions.keys.get("query", ""), None)
         rows.append({**values, "_id": name, "text": texts.get(query)})
     return Records(questions.records.line[list(questions.first_rows.values())], rows)
 

@@ -46,7 +46,10 @@ COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("doc", "document", "passage", "chunk"),
     ),
     "score": (("score", "sim", "similarity", "retrieval_score", "rsv"), ("value",)),
-    "grade": (("relevance", "rel", "label", "grade", "judgment", "judgement", "relevance_label"), ("score", "value")),
+    "grade": (
+        ("relevance", "rel", "label", "grade", "judgment", "judgement", "relevance_label", "rating"),
+        ("score", "value"),
+    ),
     "rank": (("rank",), ("position",)),
     "iter": (("iter", "iteration", "q0", "subtopic", "subtopic_id"),),
     "tag": (("tag", "run_id", "run_tag", "run_name"), ("run", "system")),

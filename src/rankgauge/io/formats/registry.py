@@ -10,7 +10,7 @@ from rankgauge.core.batch import Batch
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io import writers
-from rankgauge.io.byte_streams import ByteStream
+from rankgauge.io.byte_streams import ByteStream, split_selector
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import (
     arrow,
@@ -25,6 +25,7 @@ from rankgauge.io.formats import (
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.detection import Head, check_known_formats, sample
 from rankgauge.io.formats.named_columns import Kind, Wanted, columns_for, is_header
+from rankgauge.io.formats.test_sets import is_case_header
 from rankgauge.io.writers import Part, write_trec_rows
 
 WriteRows = Callable[[Iterator[Batch], Kind, IO[bytes]], None]  # all rows of a file, in parts of whole queries
@@ -79,6 +80,13 @@ def _msmarco_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iter
     """MS MARCO's runs; its judgments are TREC's."""
     read = trec.read_batches if wanted.kind == "qrels" else delimited.msmarco_batches
     return read(stream, wanted, faults)
+
+
+def _arrow_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """Rows of judgments or results; a table of test cases has one row per query."""
+    if wanted.kind == "qrels" and is_case_header(arrow.column_names(stream), wanted.columns):
+        return question_log.read_batches(stream, wanted, faults)
+    return arrow.read_batches(stream, wanted, faults)
 
 
 def _cells(head: Head, delimiter: bytes) -> list[str]:
@@ -156,7 +164,7 @@ FORMATS = (
         "Parquet, with named columns",
         NAMED_COLUMNS,
         lambda head, kind: head.text.startswith(arrow.PARQUET),
-        arrow.read_batches,
+        _arrow_batches,
         arrow.write_parquet,
         ALL_PARTS,
         (".parquet", ".pq"),
@@ -169,7 +177,7 @@ FORMATS = (
         "Arrow IPC (Feather), file or stream, with named columns",
         NAMED_COLUMNS,
         lambda head, kind: head.text.startswith((arrow.FILE, arrow.STREAM)),
-        arrow.read_batches,
+        _arrow_batches,
         arrow.write_arrow,
         ALL_PARTS,
         (".arrow", ".feather", ".ipc"),
@@ -334,7 +342,7 @@ def format_named(name: str, kind: Kind | None = None) -> Format:
 
 def detect_format(data: bytes, kind: Kind, source: str = "input") -> Format:
     """The format of a file, detected from its content. Pass at least its first line; only the beginning is read."""
-    head = Head(data)
+    head = Head(data, split_selector(source)[0])
     _check_readable(source, head)
     try:
         return next(format for format in FORMATS if format.supports(kind) and format.matches(head, kind))
