@@ -161,7 +161,7 @@ def evaluate_opened(
             queries=opened.queries,
         )
         return evaluation
-    requested = conventions.measures(measures or opened.measures)
+    requested = conventions.measures(measures or opened.default_measures)
     return evaluate_measures(
         opened.labels, opened.results, requested, conventions=conventions, reading=reading, queries=opened.queries
     )
