@@ -13,7 +13,7 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import listing, plural, text_of
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.qrels import expects_nothing
+from rankgauge.core.qrels import Qrels, expects_nothing
 from rankgauge.core.run import Status
 from rankgauge.errors import Note, shown
 from rankgauge.measures.measure import Measure
@@ -32,6 +32,7 @@ __all__ = [
     "merge_notes",
     "notes_on",
     "number_cutoffs",
+    "several_expected",
     "unreachable_notes",
 ]
 
@@ -105,6 +106,17 @@ def _without_relevant(hits: Hits) -> NDArray[np.bool_]:
         return np.zeros(len(hits), dtype=bool)
     without: NDArray[np.bool_] = hits.relevant_judged(np.nextafter(0, 1)) == 0
     return without
+
+
+def several_expected(qrels: Qrels) -> tuple[Note, ...]:
+    """A note on test cases that list several documents: recall is not the hit rate, which many call recall."""
+    relevant = count_by(qrels.query[qrels.grades > 0], len(qrels.queries))
+    count = int((relevant > 1).sum())
+    if not count:
+        return ()
+    verb = "lists" if count == 1 else "list"
+    text = "R@10 is the share of them that is found, Success@10 whether any is"
+    return (Note("several-expected", f"{plural(count, 'case')} {verb} several expected documents: {text}"),)
 
 
 def number_cutoffs(measures: Iterable[Measure]) -> list[int]:

@@ -161,7 +161,7 @@ def evaluate_opened(
             queries=opened.queries,
         )
         return evaluation
-    names = measures or opened.measures
+    names = measures or opened.default_measures
     requested = conventions.measures(names) if names else None
     return evaluate_measures(
         opened.labels, opened.results, requested, conventions=conventions, reading=reading, queries=opened.queries

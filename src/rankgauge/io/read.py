@@ -312,18 +312,20 @@ def head_record(stream: ByteStream) -> dict[str, Any] | None:
     """
     from rankgauge.io.formats.test_sets import first_case
 
-    data, size = b"", HEAD_BYTES
-    while (more := stream.grow_head(size)) is not None:
-        data, size = more, 2 * size
-        head = Head(data, split_selector(stream.path)[0])
+    data: bytes | None = stream.head(HEAD_BYTES)
+    name = split_selector(stream.path)[0]
+    record: dict[str, Any] | None = None
+    while data is not None and record is None:
+        head = Head(data, name)
         if not head.is_json and not head.is_yaml:
             return None
-        if head.is_json and (record := first_case(head) or head.record) is not None:
-            return record
-        if len(data) > 16 * stream.limits.max_line:
-            break
-    head = Head(data, split_selector(stream.path)[0])
-    return first_case(head) or (head.record if head.is_json else None)
+        if head.is_json:
+            record = first_case(head) or head.record
+        is_long = len(data) > 16 * stream.limits.max_line
+        data = None if is_long or record is not None else stream.grow_head(len(data) or HEAD_BYTES)
+        if head.is_yaml and data is None:  # which is read whole
+            record = first_case(head)
+    return record
 
 
 def _default_name(path: AnyFile) -> str:

@@ -38,7 +38,7 @@ from rankgauge.io.formats.arrow import column_names
 from rankgauge.io.formats.case_keys import KEYS
 from rankgauge.io.formats.detection import HEAD_BYTES, YAML_SUFFIXES, Head
 from rankgauge.io.formats.frames import is_frame
-from rankgauge.io.formats.named_columns import normalize_name
+from rankgauge.io.formats.named_columns import LABEL_ROLES, SHARED_ROLES, names_labels, normalize_name
 from rankgauge.io.formats.test_sets import CASES_SOURCE, as_json, is_case_header, is_test_set
 from rankgauge.io.queries import Queries, as_queries
 from rankgauge.io.read import (
@@ -54,6 +54,7 @@ from rankgauge.io.read import (
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.row_checks import report_long_ids
 from rankgauge.io.sources import can_read_again, is_plain
+from rankgauge.measures.registry import default_measures
 
 LATER = {  # what rooms after this one do, imported on first use
     "ask": "rankgauge.rag.live:ask_queries",
@@ -125,6 +126,11 @@ class OpenedInputs:
             raise UsageError("these runs need one --chunks", hint="runs on other chunks have other judgments")
         notes = (*self.notes, *parts[0].notes)
         return replace(self, labels=parts[0].judgments, results=parts[0].runs, notes=notes, is_by_text=False)
+
+    @property
+    def default_measures(self) -> tuple[str, ...] | None:
+        """The measures if none is named: those of stored values, or those of test cases; None: the usual ones."""
+        return self.measures or (default_measures(self.labels, are_cases=True) if self.are_cases else None)
 
     @property
     def warnings(self) -> list[Note]:
@@ -232,10 +238,10 @@ class _Opener:
                 texts = labels.query_texts(self.queries, self.reading)
         elif live and labels is not None and not are_cases:
             labels, texts = self._with_texts(labels)
+        elif live and are_cases:
+            texts = self._asked_texts(labels, texts)
         elif live:
             texts = self._texts_of_all(results)
-        if live and are_cases:
-            texts = self._asked_texts(labels, texts)
         for row, result in enumerate(opened):
             opened[row] = self._ask(result, labels, texts) if row in live else self._open(result)
         opened = [run for result in opened for run in self._named_runs(result)]
@@ -516,13 +522,6 @@ class _Opener:
 
 
 TEXT_KEYS = {normalize_name(key) for tier in KEYS["query"] for key in tier}
-LABEL_ROLES = ("relevant", "grades", "grade", "id")  # of named columns
-SHARED_ROLES = ("query", "doc", "iter", "k")
-
-
-def names_labels(columns: Mapping[str, str] | None) -> bool:
-    """Whether a named column is one of the labels, so that they are opened here."""
-    return any(role in LABEL_ROLES for role in columns or {})
 
 
 def _differing_queries(newest: Qrels, other: Qrels) -> list[str]:

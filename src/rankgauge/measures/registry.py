@@ -97,6 +97,7 @@ def unregister(name: str) -> None:
 # Lists of measures: the default of every command, and the sets that can be requested by name.
 
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "R@10")  # of evaluate, compare and gate
+CASE_MEASURES = (*DEFAULT_MEASURES, "Success@10")  # of evaluate on test cases: with the hit rate beside recall
 EVIDENCE_MEASURES = ("EvidenceAll@10", "StRecall@10", "RR@10")  # if queries list evidence and no relevant documents
 GOLD_MEASURES = (
     "alpha_nDCG@10",
@@ -106,11 +107,11 @@ GOLD_MEASURES = (
 )  # by text
 
 
-def default_measures(labels: Qrels | None = None) -> tuple[str, ...]:
+def default_measures(labels: Qrels | None = None, *, are_cases: bool = False) -> tuple[str, ...]:
     """The measures of every command that is asked for none: those that the labels are made for, if these are known."""
-    if labels is None or labels.judgments not in ("evidence", "subtopics"):
-        return DEFAULT_MEASURES
-    return EVIDENCE_MEASURES if labels.judgments == "evidence" else DEFAULT_MEASURES
+    if labels is not None and labels.judgments == "evidence":
+        return EVIDENCE_MEASURES
+    return CASE_MEASURES if are_cases else DEFAULT_MEASURES
 
 
 NAMED_SETS: dict[str, tuple[str, ...]] = {

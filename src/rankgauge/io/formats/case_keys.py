@@ -120,7 +120,8 @@ def holds_labels(name: str, value: Any) -> bool:
     if kind is None:
         return False
     if isinstance(value, JsonPairs):
-        return all(isinstance(grade, (int, float)) for _, grade in value) or bool(kind != "bare")
+        plain = (int, float) if kind == "bare" else (str, int, float, type(None))
+        return all(isinstance(inner, plain) for _, inner in value)
     return isinstance(value, list) or (kind != "bare" and isinstance(value, (str, int)) and not isinstance(value, bool))
 
 
@@ -352,11 +353,12 @@ def missing_key(source: str, names: Sequence[str], role: str) -> InputError:
             f"test cases whose {shown(answers[0])} looks like an answer, expected the ids of documents; {found}",
             hint=f"if it is an id, say so: --column relevant={answers[0]}",
         )
+    others = [name for name in names if not any(names_for([name], role) for role in ("id", "query", "k"))]
     return InputError.at(
         source,
         None,
         "test cases without a key for the relevant documents (relevant_ids, expected_sources, gold_file, …), " + found,
-        hint="name it: --column relevant=KEY",
+        hint=f"name it: --column relevant={others[0] if len(others) == 1 else 'KEY'}",
     )
 
 

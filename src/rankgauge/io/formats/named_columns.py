@@ -58,6 +58,9 @@ ROLES: dict[Kind, tuple[str, ...]] = {
     "qrels": ("query", "iter", "doc", "grade"),
     "run": ("query", "iter", "doc", "rank", "score", "tag"),
 }
+# Roles that the user may name: those of labels only, and those that labels and results both have.
+LABEL_ROLES = ("relevant", "grades", "grade", "id")
+SHARED_ROLES = ("query", "doc", "iter", "k")
 # The names of texts and metadata in results, as logs have them and retrievers return them, the best first.
 TEXT_FIELD_NAMES = ("text", "page_content", "content", "raw_text", "contents", "body", "document", "passage")
 METADATA_NAMES = ("metadata", "meta", "payload")  # Haystack's documents have meta, Qdrant's points a payload
@@ -94,6 +97,11 @@ def is_header(names: Sequence[str], kind: Kind, columns: Columns | None = None) 
     if columns and any(name in names for name in columns.values()):
         return True
     return bool(columns_for(names, "query") and columns_for(names, "doc"))
+
+
+def names_labels(columns: Columns | None) -> bool:
+    """Whether the user names a column that only labels have."""
+    return any(role in LABEL_ROLES for role in columns or {})
 
 
 def find_columns(source: str, names: Sequence[str], kind: Kind, columns: Columns | None = None) -> dict[str, str]:

@@ -154,6 +154,8 @@ def first_case(head: Head) -> dict[str, Any] | None:
 
 
 def _first_case_of(document: Any) -> dict[str, Any] | None:
+    if _is_own_file(document):
+        return None
     cases = next(iter(_plain_cases(document)), None) if _is_test_set(document) else None
     if cases is not None:
         return dict(cases[1])
@@ -162,13 +164,19 @@ def _first_case_of(document: Any) -> dict[str, Any] | None:
     return next((dict(item) for _, item in items if isinstance(item, JsonPairs) and is_case(dict(item))), None)
 
 
+def _is_own_file(document: Any) -> bool:
+    """Whether an object is a result or a baseline that rankgauge wrote: it has no cases."""
+    first = dict(document[:3]).get("schema") if isinstance(document, JsonPairs) else None
+    return isinstance(first, str) and first.startswith("rankgauge.")
+
+
 def _has_rows(head: Head) -> bool:
     """Whether a file has one object per line, or is a list of objects or one case: not a document around them."""
     if head.record is None:
         return False
     if head.is_array:
         return False
-    return head.has_more_lines or is_case(head.record)
+    return head.has_more_lines or (is_case(head.record) and not _is_own_file(JsonPairs(head.record.items())))
 
 
 def _sketch(head: Head) -> Any:
@@ -215,7 +223,7 @@ def _cases_of_document(faults: Faults, document: Any, lines: Lines, selector: st
         items = _selected(document, selector)
         if not items:
             names = [path for path in _case_lists(document) if path]
-            hint = f"choose one: {_choices(source, names)}" if names else None
+            hint = f"choose: {_choices(source, names)}" if names else None
             raise InputError.at(
                 source, None, f"expected a list of cases under {shown(selector)}, found none", hint=hint
             )
@@ -264,7 +272,7 @@ def _only_cases(source: str, document: Any) -> tuple[Items, str]:
             source,
             None,
             f"test cases in {what}, expected one: {counted}",
-            hint=f"choose one: {_choices(source, paths)}",
+            hint=f"choose: {_choices(source, paths)}",
         )
     if isinstance(document, list) and not isinstance(document, JsonPairs):
         return [((number,), item) for number, item in enumerate(document)], ""
