@@ -198,7 +198,7 @@ def _largest_changes(
         before, after = joins[base], joins[index]
         out[run.run] = tuple(
             QueryChange(scores[base].queries[row], float(differences[row]), (), float(differences[row]))
-            if before is None or after is None
+            if before is None or after is None or measure.definition.needs_answers
             else explain(measure, qrels, before.hits, after.hits, row)
             for row in [*gains, *losses]
         )

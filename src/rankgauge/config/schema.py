@@ -139,6 +139,7 @@ class GateSection(ConfigSection):
     """What `rankgauge gate` requires of a run; relative paths start from the configuration file."""
 
     require: Required | None = Field(default=None, description="Values that measures must reach: nDCG@10>=0.35.")
+    no_leaks: bool | None = Field(default=None, description="Whether any forbidden document that is returned fails.")
     baseline: Text | None = Field(
         default=None,
         description="A stored baseline, a run, or history:BRANCH for saved results; no measure may drop below it.",

@@ -42,6 +42,7 @@ class Batch:
     failed: tuple[bytes, ...] = ()  # queries that the system failed to answer, with or without rows
     system: bytes = b""  # the run that all rows belong to, if the source knows it without a column of tags
     extras: RunExtras | None = None  # what came with the results of that run
+    forbidden: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # documents not to be returned, by query
     evidence: Evidence | None = None  # alternatives among the judged documents, if queries list them
     blank: Ints = field(default_factory=lambda: NO_LINES)  # the blank lines, if they matter
     has_ranks_only: bool = False  # the values are ranks, of which scores are made when all rows of a query are there

@@ -47,6 +47,7 @@ class Qrels(HtmlView):
     iters: Ids | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
     by_group: GroupJudgments | PassageJudgments | None = None
+    forbidden: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by query: documents not to be returned
 
     @classmethod
     def from_columns(
@@ -271,6 +272,9 @@ class Qrels(HtmlView):
         digest.update(np.ascontiguousarray(self.grades[rows], dtype="<f8").tobytes())
         if self.by_group is not None:
             digest.update(self.by_group.content())
+        if self.forbidden:
+            names = [name for name in self.queries.to_text() if name in self.forbidden]
+            digest.update(repr([(name, sorted(self.forbidden[name])) for name in names]).encode())
         if (nothing := expects_nothing(self.columns, len(self.queries))).any():
             digest.update(nothing.tobytes())
         return digest.hexdigest()
@@ -320,7 +324,43 @@ class Qrels(HtmlView):
         made = Qrels(self.name, rows.queries, rows.offsets, rows.docs, rows.grades, by_group=rows.by_group)
         judged = set(rows.queries)
         made = made.with_queries([query for query in self.queries if query not in judged])
-        return replace(made, columns=self.columns)
+        return replace(made, columns=self.columns, forbidden=self.forbidden)
+
+    def with_forbidden(self, documents: Mapping[str, Iterable[str]]) -> Qrels:
+        """These judgments with documents that must not be returned, by query; one that is relevant is an error.
+
+        A forbidden document is judged nonrelevant. Queries that are not judged are left out.
+        """
+        listed = {query: [docs] if isinstance(docs, str) else list(docs) for query, docs in documents.items()}
+        if not any(listed.values()):
+            return self
+        names = self.queries.to_text()
+        forbidden = {query: dict.fromkeys(self.forbidden.get(query, ())) for query in names}
+        for query, docs in listed.items():
+            if query in forbidden:
+                forbidden[query] |= dict.fromkeys(docs)
+        relevant = np.flatnonzero(self.grades > 0)
+        rows = zip(self.query[relevant].tolist(), self.docs.take(relevant).to_text(), strict=True)
+        for number, doc in rows:
+            if doc in forbidden[names[number]]:
+                raise InputError(
+                    f"document {shown(doc)} is both forbidden and relevant for query {shown(names[number])}",
+                    hint="leave it out of one of the two lists",
+                )
+        kept = {query: tuple(docs) for query, docs in forbidden.items() if docs}
+        return replace(self._with_nonrelevant(kept), forbidden=kept)
+
+    def _with_nonrelevant(self, documents: Mapping[str, Sequence[str]]) -> Qrels:
+        """These judgments with further documents of grade 0, those that have a grade already excepted."""
+        if self.by_group is not None:  # each of whose documents belongs to a group
+            return self
+        graded: dict[str, dict[str, float]] = {query: {} for query in self.queries.to_text()}
+        names = list(graded)
+        for number, doc, grade in zip(self.query.tolist(), self.docs.to_text(), self.grades.tolist(), strict=True):
+            graded[names[number]][doc] = grade
+        for query, docs in documents.items():
+            graded[query] = {**dict.fromkeys(docs, 0.0), **graded[query]}
+        return replace(Qrels.from_dict(graded, name=self.name), columns=self.columns)
 
     def with_queries(self, added: Sequence[bytes]) -> Qrels:
         """These judgments with additional queries that have no judgments."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,12 @@ class JoinFacts:
         about the labels.
         """
         return not (self.nonrelevant.any() or self.negative.any())
+
+    def without_forbidden(self, qrels: Qrels) -> JoinFacts:
+        """The facts of these judgments if forbidden documents are not counted as judged: they are only a guard."""
+        rows = enumerate(self.queries.to_text())
+        forbidden = np.array([len(qrels.forbidden.get(name, ())) for _, name in rows], dtype=np.int64)
+        return replace(self, nonrelevant=np.maximum(self.nonrelevant - forbidden, 0))
 
     @classmethod
     def of(cls, hits: Hits, cutoffs: Sequence[int]) -> JoinFacts:

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 QuerySet = Literal["qrels", "both"]
 NoRelevant = Literal["zero", "skip"]
 MeasureNames = str | Measure | Iterable[str | Measure]
-VALUE_CONVENTIONS = ("compat", "query_set", "no_relevant", "rel", "graded", "split")  # others: not comparable
+VALUE_CONVENTIONS = (
+    "compat",
+    "query_set",
+    "no_relevant",
+    "rel",
+    "graded",
+    "split",
+    "min_score",
+    "forbid",
+)  # others: not comparable
 
 
 @dataclass(frozen=True)
@@ -71,8 +80,28 @@ class Conventions:
         flag="--split PART",
     )
 
+    min_score: float | None = setting(
+        None,
+        "Count a query as answered if a result scores at least SCORE.  [default: if any result is returned]",
+        Section.MEASURES,
+        flag="--min-score SCORE",
+    )
+    forbid: tuple[str, ...] = setting(
+        (),
+        "Forbid results by a rule, for Leak: 'tenant != case.tenant', 'status = retired', 'id not under "
+        "docs/{case.product}/'; repeatable.",
+        Section.MEASURES,
+        flag="--forbid RULE",
+    )
+
     def __post_init__(self) -> None:
         check_settings(self)
+        if self.forbid:
+            from rankgauge.evaluation.forbidden_documents import parse_rule  # which most evaluations do without
+
+            for rule in self.forbid:
+                parse_rule(rule)
+            object.__setattr__(self, "forbid", tuple(self.forbid))
         if self.split is not None:
             object.__setattr__(self, "split", str(self._part()))
 
@@ -96,7 +125,7 @@ class Conventions:
 
         Without names they are the default measures, of these labels if they are known.
         """
-        names = names or default_measures(labels)
+        names = names or default_measures(labels, has_rules=bool(self.forbid))
         if not self.graded:
             return self._binary_measures(names)
         if self.rel == 1:
@@ -136,6 +165,8 @@ class Conventions:
             "rel": self.rel,
             "graded": self.graded,
             "measures": "unless the name says otherwise: linear gain, AP and R over all relevant, P over k",
+            **({} if self.min_score is None else {"min_score": self.min_score}),
+            **({} if not self.forbid else {"forbid": list(self.forbid)}),
             **({} if self.split is None else {"split": self._part().to_dict()}),
         }
 
@@ -143,10 +174,12 @@ class Conventions:
         grades = "linear gain" if self.graded else "binary judgments"
         averaged = "every judged query" if self.query_set == "qrels" else "queries in run and judgments"
         skipped = ", those without relevant documents skipped" if self.no_relevant == "skip" else ""
+        answered = "" if self.min_score is None else f"; answered from score {given(self.min_score)}"
+        forbidden = "" if not self.forbid else f"; forbidden: {' | '.join(self.forbid)}"
         part = "" if self.split is None else f"{self._part().description}; "
         return (
             f"{part}{grades}, relevant from grade {given(self.rel)}, AP and R over all relevant, P over k; "
-            f"{averaged} averaged{skipped}; ties by {TIE_RULE}, scores as {self.precision}"
+            f"{averaged} averaged{skipped}; ties by {TIE_RULE}, scores as {self.precision}{answered}{forbidden}"
         )
 
 

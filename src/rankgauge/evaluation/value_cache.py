@@ -270,7 +270,9 @@ def _evaluate_run(
     content = content_key(judgments.sha256, _content(ranking), asdict(conventions))
     about = content_key(content, "about", sorted({m.cutoff for m in requested if isinstance(m.cutoff, int)}))
     keys = [content_key(content, measure.name, _cutoffs(judgments, measure)) for measure in requested]
-    is_cacheable = judgments.judgments != "passages" and all(map(_is_built_in, requested))
+    needs_answers = any(measure.definition.needs_answers for measure in requested)
+    is_cacheable = judgments.judgments != "passages" and not needs_answers and all(map(_is_built_in, requested))
+    reading = replace(reading, keep_rankings=reading.keep_rankings or needs_answers)
     header = _parse_header(cache.get(about), len(judgments.queries)) if is_cacheable else None
     if header is not None:
         measures = tuple(measure.frozen(judgments) for measure in requested)

@@ -34,6 +34,13 @@ class Reading:
         Section.FILES,
         choices=("error", "first"),
     )
+    forbidden: str | None = setting(
+        None,
+        "Read documents that must not be returned, for Leak: a query and a document on each line.",
+        Section.FILES,
+        flag="--forbidden FILE",
+        kind="path",
+    )
     limits: Limits = DEFAULT_LIMITS
     fingerprint: bool = False  # whether runs are hashed, which costs about half as much as reading them
     keep_rankings: bool = False  # whether complete runs stay in memory, to be stored or shown

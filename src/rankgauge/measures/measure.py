@@ -48,6 +48,7 @@ DOCUMENTED_FIELD = re.compile(r"^(Formula|Reference): ", re.MULTILINE)  # begins
 
 
 Direction = Literal[1, -1, 0]
+Over = Literal["answerable", "unanswerable", "guarded"]  # queries that have an answer, have none, or forbid documents
 DIRECTIONS: dict[str | None, Direction] = {"higher": 1, "lower": -1, None: 0}
 
 
@@ -100,6 +101,17 @@ class Definition:
     def _usable_judgments(self) -> tuple[JudgmentKind | None, ...]:
         usable: tuple[JudgmentKind | None, ...] = self.kernel.__dict__.get("judgments", ONE_GRADE)
         return usable
+
+    @property
+    def needs_answers(self) -> bool:
+        """Whether it needs what a run did with each query besides its ranking: ``Hits.answers``."""
+        return "over" in self.kernel.__dict__
+
+    @property
+    def over(self) -> Over:
+        """Which queries it has values of: those that have an answer, unless it says otherwise."""
+        queries: Over = self.kernel.__dict__.get("over", "answerable")
+        return queries
 
     def accepts(self, judgments: JudgmentKind) -> bool:
         """Whether the measure can be computed from this kind of judgments."""

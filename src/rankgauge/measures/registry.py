@@ -7,7 +7,7 @@ from typing import Any
 
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.errors import MeasureError
-from rankgauge.measures.measure import DEFINITIONS, REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale
+from rankgauge.measures.measure import DEFINITIONS, REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale, Over
 
 # What a measure needs that counts relevant documents among the retrieved ones only, and not all there are.
 ANY_RELEVANT: tuple[JudgmentKind, ...] = ("grades", "subtopics", "evidence")
@@ -74,6 +74,16 @@ def needs(*judgments: JudgmentKind | None) -> Callable[[Kernel], Kernel]:
     return mark
 
 
+def over(queries: Over) -> Callable[[Kernel], Kernel]:
+    """Say, below ``measure``, that a kernel needs the answers of a run, and of which queries it has values."""
+
+    def mark(kernel: Kernel) -> Kernel:
+        kernel.__dict__["over"] = queries
+        return kernel
+
+    return mark
+
+
 def register(definition: Definition) -> None:
     """Add a definition under its name and aliases; a name that is already in use is an error."""
     names: dict[str, Mapping[str, Any]] = {definition.name: {}}
@@ -98,6 +108,7 @@ def unregister(name: str) -> None:
 
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "R@10")  # of evaluate, compare and gate
 CASE_MEASURES = (*DEFAULT_MEASURES, "Success@10")  # of evaluate on test cases: with the hit rate beside recall
+LEAK_MEASURES = ("Leak@10",)  # besides, if documents are forbidden
 EVIDENCE_MEASURES = ("EvidenceAll@10", "StRecall@10", "RR@10")  # if queries list evidence and no relevant documents
 GOLD_MEASURES = (
     "alpha_nDCG@10",
@@ -107,11 +118,15 @@ GOLD_MEASURES = (
 )  # by text
 
 
-def default_measures(labels: Qrels | None = None, *, are_cases: bool = False) -> tuple[str, ...]:
+def default_measures(
+    labels: Qrels | None = None, *, are_cases: bool = False, has_rules: bool = False
+) -> tuple[str, ...]:
     """The measures of every command that is asked for none: those that the labels are made for, if these are known."""
+    base = CASE_MEASURES if are_cases else DEFAULT_MEASURES
     if labels is not None and labels.judgments == "evidence":
-        return EVIDENCE_MEASURES
-    return CASE_MEASURES if are_cases else DEFAULT_MEASURES
+        base = EVIDENCE_MEASURES
+    has_forbidden = has_rules or (labels is not None and bool(labels.forbidden))
+    return (*base, *(LEAK_MEASURES if has_forbidden else ()))
 
 
 NAMED_SETS: dict[str, tuple[str, ...]] = {

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from rankgauge.comparison.gate.baseline import Baseline
     from rankgauge.core.qrels import Qrels
 
-EXIT_FAILED, EXIT_ROTTED = 1, 2
+EXIT_FAILED, EXIT_ROTTED, EXIT_UNKNOWN = 1, 2, 2
 GITHUB_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -89,6 +89,9 @@ def make_output(
     return GateOutput(format, summary, store, append, corpus, path, SaveRequest(**saving))
 
 
+NO_LEAKS = "Leak<=0"
+
+
 @dataclass(frozen=True)
 class GateRequest:
     """What is required of the run."""
@@ -98,6 +101,12 @@ class GateRequest:
         "Require a measure to reach a value: 'nDCG@10>=0.35', 'RR>0.6'; repeatable.",
         Section.GATE,
         flag="--require 'M>=X'",
+        common=True,
+    )
+    no_leaks: bool = setting(
+        False,
+        "Fail if any forbidden document is returned, and name it: --require 'Leak<=0'.",
+        Section.GATE,
         common=True,
     )
     baseline: str | None = setting(
@@ -111,6 +120,11 @@ class GateRequest:
     )
     margin: float = setting_of(Rule, "margin")
     two_sided: bool = setting_of(Rule, "two_sided")
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """What is required, with ``no_leaks`` as a requirement like any other."""
+        return (*self.require, *((NO_LEAKS,) if self.no_leaks else ()))
 
 
 @documented(
@@ -127,7 +141,7 @@ class GateRequest:
 @click.argument("qrels", type=click.Path(allow_dash=True), metavar="LABELS")
 @click.argument("run", type=click.Path(allow_dash=True), required=False, metavar="[RESULTS]")
 @settings_options(
-    *declared_options(GateRequest, "require", "baseline"),
+    *declared_options(GateRequest, "require", "no_leaks", "baseline"),
     measure_option(
         f"Gate or store a measure; repeatable.  [default: the baseline's, else the required ones, else "
         f"{', '.join(DEFAULT_MEASURES)}]"
@@ -226,11 +240,11 @@ def gate_command(
             "-m names measures to compare with a baseline or to store",
             hint="name a baseline with --baseline, store one with --write-baseline, or leave out -m",
         )
-    reading = replace(output.page.reading(reading), keep_rankings=saving.save_run)
+    reading = replace(output.page.reading(sources.reading(reading)), keep_rankings=saving.save_run)
     with collected_notes() as input_notes:
         judged, settings = open_gate(named, request, baseline, settings, reading, asking, output)
         input_notes += judged.notes
-    if output.store is not None and not request.require and baseline is None:
+    if output.store is not None and not request.requirements and baseline is None:
         return store_baseline(output, replace(judged, notes=tuple(input_notes)), settings, saving, reading)
     if baseline is not None and is_history(baseline):
         judged = replace(judged, baseline=saved_baseline(baseline, saving.history_file, judged.judgments, settings))
@@ -239,7 +253,7 @@ def gate_command(
             judged.judgments,
             judged.run,
             settings.measures,
-            require=request.require,
+            require=request.requirements,
             baseline=judged.baseline,
             margin=request.margin,
             two_sided=request.two_sided,
@@ -263,6 +277,10 @@ def gate_command(
     saving.write(result.evaluation, verdict=result.verdict, only=[0])
     if output.store is not None:
         store_result(result, output, inputs, keep_run=saving.save_run)
+    guards = [row for row in result.required if row.requirement.measure.definition.name == "Leak"]
+    if guards and not result.leaks and len(result.failed_queries) > (asking.max_failures or 0):
+        print_message("error: queries that failed may leak: whether nothing is returned that must not be is open")
+        return EXIT_UNKNOWN
     return EXIT_FAILED if result.failed else EXIT_ROTTED if result.rot is not None else 0
 
 
@@ -310,7 +328,7 @@ def open_gate(
     baseline_runs, stored = runs_or_baseline(None if is_history(baseline) else baseline, reading)
     if named.are_plain() and all(is_plain(one, "run") for one in baseline_runs):
         return GatedRuns(named.labels, named.results[0], stored or next(iter(baseline_runs), baseline)), settings
-    requirements = parse_requirements(request.require, conventions)
+    requirements = parse_requirements(request.requirements, conventions)
     depth = gated_depth(measures, stored, requirements, conventions)
     is_log_tested = not named.results
     opening = Opening(

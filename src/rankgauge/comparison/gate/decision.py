@@ -329,7 +329,11 @@ def unpaired_notes(
 
 
 def _unpaired_queries(scores: Scores, stored: Baseline, pairs: PairedQueries) -> list[Note]:
-    every = {scores.queries[row] for row in np.flatnonzero(scores.averaged).tolist()} | set(stored.queries)
+    columns = [scores.measures.index(measure) for measure in pairs.measures]
+    has_value = scores.averaged & ~np.isnan(scores.values[:, columns]).all(axis=1)
+    before = np.column_stack([stored.column(measure.name) for measure in pairs.measures])
+    every = {scores.queries[row] for row in np.flatnonzero(has_value).tolist()}
+    every |= {stored.queries[row] for row in np.flatnonzero(~np.isnan(before).all(axis=1)).tolist()}
     unpaired = sorted(every - set(pairs.queries))
     if not unpaired:
         return []

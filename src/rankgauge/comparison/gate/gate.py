@@ -120,7 +120,8 @@ def gate(
         )
     if reading.keep_rankings and evaluation.joined:
         runs = [joined.run for joined in evaluation.joined]
-    if evaluation.scores[0].without_relevant.all():
+    is_ranking = all(measure.definition.over == "answerable" for measure in requested)
+    if is_ranking and evaluation.scores[0].without_relevant.all():
         reason = f"no query of {shown(evaluation.qrels.name)} has a relevant document, so nothing can be tested"
         required = _required_values(evaluation.scores[0], requirements, rule)
         return GateResult("skipped", evaluation, rule, required=required, reason=reason)
@@ -155,6 +156,7 @@ def gated_depth(
 ) -> int:
     """How many results of a query a gate looks at."""
     required = [requirement.measure for requirement in requirements]
+    required = [measure for measure in required if measure.definition.name != "Leak"]
     if stored is not None and not measures:
         return needed_depth([*stored_measures(stored, conventions), *required])
     chosen = conventions.measures(measures) if measures or not required else ()
@@ -199,7 +201,10 @@ def _gated_measures(
                 )
         return chosen
     if stored is None:
-        chosen = tuple(requirement.measure for requirement in requirements) or conventions.measures(None, labels)
+        required = [requirement.measure for requirement in requirements]
+        chosen = tuple(measure for measure in required if measure.definition.name != "Leak") or conventions.measures(
+            None, labels
+        )
     else:
         chosen = stored_measures(stored, conventions)
     chosen = tuple(measure for measure in chosen if _is_comparable(measure))

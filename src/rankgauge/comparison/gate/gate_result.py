@@ -13,6 +13,7 @@ from rankgauge.comparison.gate.decision import ComparedMeasure
 from rankgauge.comparison.gate.requirements import Requirement, Rule
 from rankgauge.comparison.statistics_options import describe_family
 from rankgauge.core.formatting import given, number, p_equals, plural, signed
+from rankgauge.core.query_answers import Leak
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.run import Status
 from rankgauge.errors import printable
@@ -127,7 +128,8 @@ class GateResult(HtmlView):
             return self.reason
         parts = [*self._baseline_sentence(show), *self._requirements_sentence()]
         only_missed = self.failed and self.blame is None  # what failed comes first
-        ordered = [*self._failures_sentence(show), *(reversed(parts) if only_missed else parts)]
+        found = [*self._failures_sentence(show), *self._leaks_sentence(show)]
+        ordered = [*found, *(reversed(parts) if only_missed else parts)]
         return "; ".join(ordered if self.rot is None else self._with_rot(self.rot, ordered))
 
     def _with_rot(self, rot: LabelCheck, parts: list[str]) -> list[str]:
@@ -142,6 +144,17 @@ class GateResult(HtmlView):
             if self.failed
             else [labels, f"{which}, {parts[0]}", *parts[1:]]
         )
+
+    @property
+    def leaks(self) -> list[Leak]:
+        """The forbidden documents that a requirement on leaks did not allow."""
+        missed = [row.requirement.measure for row in self.required if not row.met]
+        guards = [measure for measure in missed if measure.definition.name == "Leak"]
+        return list(dict.fromkeys(leak for measure in guards for leak in self.scores.leaks(measure)))
+
+    def _leaks_sentence(self, show: Callable[[str], str]) -> list[str]:
+        found = [f"{show(leak.document)} at rank {leak.rank} for {show(leak.query)}" for leak in self.leaks]
+        return [f"{plural(len(found), 'forbidden document')} returned: {enumeration(found)}"] if found else []
 
     def _failures_sentence(self, show: Callable[[str], str]) -> list[str]:
         failed = [show(query) for query in self.failed_queries]
@@ -260,6 +273,7 @@ class GateResult(HtmlView):
             "rot": None if self.rot is None else self._rot_dict(self.rot),
             "labels": None if self.growth is None else self.growth.to_dict(),
             "failed_queries": list(self.failed_queries),
+            "leaks": [leak.to_dict() for leak in self.leaks],
             "notes": [asdict(note) for note in self.notes],
         }
 

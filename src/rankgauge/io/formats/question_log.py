@@ -58,6 +58,7 @@ from rankgauge.io.formats.named_columns import (
     Columns,
     Kind,
     Wanted,
+    columns_for,
     normalize_name,
 )
 from rankgauge.io.formats.test_sets import (
@@ -74,6 +75,7 @@ CONTEXT_KEYS = ("retrieved_contexts", "contexts")  # of texts, beside a list of 
 DEFAULT_ERROR = "failed"
 QUIET_NOTES = ("beside-cases", "comment", "label-rows", K_UNUSED)  # which Python does not warn of
 NOTHING_HINT = "write [] if a case expects nothing"
+NUMBER_ROLES = {"latency": "milliseconds", "tokens": "tokens", "cost": "units of money"}  # one for each query
 EVIDENCE_SHAPE = 'lists of relevant ids as evidence: [["a", "b"], ["c"]]'
 
 
@@ -154,7 +156,7 @@ class Log:
 
         rows = self._collect(faults, "qrels", read)
         columns = {**self.columns(), **self._answerable(rows.empty)}
-        return replace(rows, columns=columns, evidence=self._evidence())
+        return replace(rows, columns=columns, evidence=self._evidence(), forbidden=self._forbidden(faults))
 
     def _answerable(self, empty: Sequence[bytes]) -> dict[str, dict[str, Any]]:
         """Which queries have an answer, as a column, if some have none: nothing is expected for them."""
@@ -301,6 +303,24 @@ class Log:
                 is_complete = is_complete and self._lists_relevant(self.records.records[row])
         return Evidence(pieces, is_complete) if pieces else None
 
+    def _forbidden(self, faults: Faults) -> dict[str, tuple[str, ...]]:
+        """The documents that queries must not return, by query. Rows of several systems are put together."""
+        documents: dict[str, dict[str, None]] = {}
+        key = self.keys.get("forbidden")
+        for row, query in self.queries.items() if key is not None else ():
+            value = self.records.records[row].get(key or "")
+            items = [] if value is None else [value] if isinstance(value, str) else value
+            try:
+                if not isinstance(items, list) or isinstance(items, JsonPairs):
+                    raise InputError(describe_json(items))
+                names = [id_from_json(item, "document id").decode("utf-8", "surrogateescape") for item in items]
+            except InputError as error:
+                line = int(self.records.line[row])
+                faults.add("shape", [line], expected="a list of ids as forbidden documents", found=error.message)
+                continue
+            documents.setdefault(query.decode("utf-8", "surrogateescape"), {}).update(dict.fromkeys(names))
+        return {query: tuple(docs) for query, docs in documents.items() if docs}
+
     def _lists_relevant(self, record: Record) -> bool:
         return any(record.get(self.keys.get(role, "")) is not None for role in ("relevant", "grades"))
 
@@ -336,8 +356,9 @@ class Log:
         """What came with the results: texts, metadata, latencies and errors; None if nothing did."""
         texts: dict[str, str | None] = {}
         metadata: dict[str, Mapping[str, Any]] = {}
-        latencies: dict[str, float] = {}
+        numbers: dict[str, dict[str, float]] = {role: {} for role in NUMBER_ROLES}
         errors: dict[str, str] = {}
+        refused: dict[str, bool] = {}
         for row, query_id in self.queries.items():
             record, query = self.records.records[row], query_id.decode("utf-8", "surrogateescape")
             for doc, text, values in _details(record, self.keys.get("retrieved")):
@@ -347,15 +368,19 @@ class Log:
                     metadata.setdefault(doc, values)
             if (error := self._error(record)) is not None:
                 errors[query] = error
-            value = record.get(self.keys.get("latency", ""))
-            latency = None if isinstance(value, bool) else number_from_json(value)
-            if latency is not None and latency >= 0:
-                latencies[query] = latency
-            elif value is not None:
-                line = int(self.records.line[row])
-                expected = f"a number of milliseconds as {self.keys['latency']}"
-                faults.add("latency", [line], expected=expected, found=describe_json(value))
-        return RunExtras(texts, metadata, latencies, errors) if texts or metadata or latencies or errors else None
+            if isinstance(flag := record.get(self.keys.get("refused", "")), bool):
+                refused[query] = flag
+            for role, noun in NUMBER_ROLES.items():
+                value = record.get(self.keys.get(role, ""))
+                found = None if isinstance(value, bool) else number_from_json(value)
+                if found is not None and found >= 0:
+                    numbers[role][query] = found
+                elif value is not None:
+                    expected = f"a number of {noun} as {self.keys[role]}"
+                    faults.add("latency", [int(self.records.line[row])], expected=expected, found=describe_json(value))
+        latencies, tokens, cost = numbers.values()
+        extras = RunExtras(texts, metadata, latencies, errors, refused=refused, tokens=tokens, cost=cost)
+        return extras if any((texts, metadata, latencies, errors, refused, tokens, cost)) else None
 
 
 def load(faults: Faults, data: bytes, columns: Columns | None = None) -> Log:
@@ -556,9 +581,10 @@ def _details(record: Record, key: str | None) -> Iterator[Detail]:
             values = dict(item)
             keys = _result_keys(tuple(values))
             doc, text, metadata = values.get(keys.doc), values.get(keys.text), values.get(keys.metadata)
-            is_text, is_metadata = isinstance(text, str), isinstance(metadata, JsonPairs)
-            if is_text or is_metadata:
-                yield from _detail(doc, text if is_text else None, _plain(metadata) if is_metadata else None)
+            fields = {name: values[name] for name in keys.others if isinstance(values[name], (str, int, float))}
+            fields |= _plain(metadata) if isinstance(metadata, JsonPairs) else {}
+            if isinstance(text, str) or fields:
+                yield from _detail(doc, text if isinstance(text, str) else None, fields or None)
         elif _is_context_key(key) and isinstance(item, str):
             yield from _detail(item, item, None)
         elif isinstance(context := contexts[index], str):
@@ -574,17 +600,20 @@ def _detail(doc: object, text: str | None, metadata: Mapping[str, Any] | None) -
 
 
 class _ResultKeys(NamedTuple):
-    """Which keys of a result have its id, its text and its metadata; an empty one is none."""
+    """Which keys of a result have its id, its text and its metadata, an empty one is none; and its other fields."""
 
     doc: str
     text: str
     metadata: str
+    others: tuple[str, ...]
 
 
 @lru_cache(256)
 def _result_keys(names: tuple[str, ...]) -> _ResultKeys:
     metadata = next((name for name in METADATA_NAMES if name in names), "")
-    return _ResultKeys(id_key_of(names) or "", text_key(names) or "", metadata)
+    known = (id_key_of(names) or "", text_key(names) or "", metadata)
+    numbers = {*columns_for(names, "score"), *columns_for(names, "rank")}
+    return _ResultKeys(*known, tuple(name for name in names if name not in known and name not in numbers))
 
 
 def text_key(names: Sequence[str]) -> str | None:

@@ -1,6 +1,7 @@
 """One file per family of measures; importing this registers them all."""
 
 from rankgauge.measures.families import (
+    answers,
     average_precision,
     counts,
     diversity,
@@ -14,6 +15,7 @@ from rankgauge.measures.families import (
 )
 
 __all__ = [
+    "answers",
     "average_precision",
     "counts",
     "diversity",

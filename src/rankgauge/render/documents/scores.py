@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankgauge.core.formatting import MISSING, NumberKind, listing, milliseconds, percent, plural, span
+from rankgauge.core.formatting import MISSING, NumberKind, listing, milliseconds, percent, plural, span, text_of
 from rankgauge.errors import printable
 from rankgauge.evaluation.caveats import Note, caveat_sentences
 from rankgauge.evaluation.scores import Scores, sorted_runs
@@ -34,6 +34,7 @@ from rankgauge.render.document import (
 
 if TYPE_CHECKING:
     from rankgauge.config.bands import Bands
+    from rankgauge.core.query_answers import Leak
     from rankgauge.evaluation.evaluate import Evaluation
     from rankgauge.evaluation.query_groups import GroupSummary
     from rankgauge.rag.retrieval_result import RetrievalResult
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 SCORES_SCHEMA = "rankgauge.scores/1"
 SCORE_FIELDS = ("run", "query", "measure", "value", "n", "conventions")
 CONFIDENCE = 0.95
+MAX_LEAKS = 3  # named in a line; JSON has all of them
 MAX_QUERIES = 20  # of one run, in its folded table by query
 
 
@@ -328,13 +330,43 @@ def records(scores: Sequence[Scores], *, per_query: bool) -> Iterator[Record]:
 
 
 def averaged_line(scores: Sequence[Scores]) -> str:
-    """The number of queries that the means are over."""
+    """The number of queries that the means are over; by measure, if they are over different queries."""
     total = len(scores[0])
     counts = [int(run.averaged.sum()) for run in scores]
-    if len(set(counts)) == 1:
+    if len(set(counts)) > 1:
+        counted = zip(scores, counts, strict=True)
+        counts_by_run = ", ".join(f"{printable(run.run, None)} {count}" for run, count in counted)
+        return f"averaged over, of {plural(total, 'query')}: {counts_by_run}"
+    by_count: dict[int, list[str]] = {}
+    if any(measure.definition.needs_answers for measure in scores[0].measures):
+        for name, (_, count) in scores[0].over_queries.items():
+            by_count.setdefault(count, []).append(name)
+    if len(by_count) < 2:
         return f"averaged over {counts[0]} of {plural(total, 'query')}"
-    counts_by_run = ", ".join(f"{printable(run.run, None)} {count}" for run, count in zip(scores, counts, strict=True))
-    return f"averaged over, of {plural(total, 'query')}: {counts_by_run}"
+    parts = [f"{count} ({', '.join(names)})" for count, names in sorted(by_count.items(), reverse=True)]
+    return f"averaged over, of {plural(total, 'query')}: {', '.join(parts)}"
+
+
+def leak_lines(scores: Sequence[Scores]) -> list[str]:
+    """How many queries got a forbidden document, at most how many would, and which documents these are."""
+    lines = []
+    for run in scores:
+        prefix = f"{printable(run.run, None)}: " if len(scores) > 1 else ""
+        for measure in run.measures:
+            value, n = run.over_queries[measure.name]
+            if measure.definition.name != "Leak" or value is None:
+                continue
+            interval = run.interval(measure)
+            bound = f"at most {text_of(interval.high, 'share')} ({percent(interval.confidence)} confidence)"
+            found = [leak_text(leak) for leak in run.leaks(measure)]
+            named = f": {listing(found, MAX_LEAKS)}" if found else ""
+            lines.append(f"{prefix}{measure.name}: {round(value * n)} of {plural(n, 'query')}, {bound}{named}")
+    return lines
+
+
+def leak_text(leak: Leak) -> str:
+    """A forbidden document in a ranking."""
+    return f"{printable(leak.query)} has {printable(leak.document)} at rank {leak.rank} ({printable(leak.reason)})"
 
 
 def conventions_lines(scores: Sequence[Scores]) -> list[str]:
@@ -343,7 +375,8 @@ def conventions_lines(scores: Sequence[Scores]) -> list[str]:
     The part of the queries is named, too, if others are left out.
     """
     part = [] if scores[0].conventions.split is None else [f"judgments: {scores[0].qrels}"]
-    return [*call_lines(scores), *incomplete_lines(scores), *part, f"conventions: {scores[0].conventions}"]
+    before = [*leak_lines(scores), *call_lines(scores), *incomplete_lines(scores)]
+    return [*before, *part, f"conventions: {scores[0].conventions}"]
 
 
 def call_lines(scores: Sequence[Scores]) -> list[str]:
