@@ -145,9 +145,7 @@ def test_a_rule_does_not_apply_to_a_query_without_its_column(tmp_path: Path) -> 
     assert scores.per_query("Leak") == {"q1": 0, "q2": None}
 
 
-@pytest.mark.parametrize(
-    "rule", ["", "tenant", "tenant <> B", "tenant under", "case.tenant = tenant", "__import__('os')"]
-)
+@pytest.mark.parametrize("rule", ["tenant", "tenant <> B", "tenant under", "case.tenant = tenant", "__import__('os')"])
 def test_what_is_not_a_rule_is_refused_with_examples(rule: str) -> None:
     with pytest.raises(UsageError) as error:
         Conventions(forbid=(rule,))

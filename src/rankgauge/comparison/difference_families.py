@@ -109,13 +109,14 @@ def compared_families(pairs: Sequence[Pair], statistics: Statistics) -> tuple[Fa
     """The primary measure of all systems; the other measures, if there are any; and those of which lower is better."""
     directions = [measure.definition.direction for measure in pairs[0].system.measures]
     systems = (len(pairs), "system")
-    families = [make_family(cells_of(pairs, [0]), statistics, systems)]
+    classes = pairs[0].classes
+    families = [make_family(cells_of(pairs, [0]), statistics, systems, strata=classes)]
     for is_lower in (False, True):
         columns = [column for column in range(1, len(directions)) if (directions[column] < 0) == is_lower]
         if columns or not is_lower:
             cells = cells_of(pairs, columns)
             factors = systems, (len(columns), "measure")
-            families.append(make_family(cells, statistics, *factors) if cells else NO_FAMILY)
+            families.append(make_family(cells, statistics, *factors, strata=classes) if cells else NO_FAMILY)
     if statistics.correction == "tukey":
         families = [_with_tukey(family, pairs, statistics) if family.rows else family for family in families]
     return tuple(families)

@@ -40,6 +40,7 @@ class GroupJudgments:
     kind: JudgmentKind = "groups"  # what the groups and levels are
     subgroup: Ints | None = None
     subgroups: Ids | None = None
+    is_evidence: bool = False  # whether the subtopics are pieces of evidence
 
     def __len__(self) -> int:
         return len(self.level)
@@ -211,7 +212,7 @@ def evidence_rows(qrels: Qrels, evidence: Evidence) -> GroupedRows:
     rows_of = zip(group_of(grouped.offsets).tolist(), grouped.docs, strict=True)
     doc_grades = np.array([grade_of[numbers[query], doc] for query, doc in rows_of])
     kind: JudgmentKind = "subtopics" if evidence.is_complete else "evidence"
-    return replace(grouped, grades=frozen(doc_grades), by_group=replace(grouped.by_group, kind=kind))
+    return replace(grouped, grades=frozen(doc_grades), by_group=replace(grouped.by_group, kind=kind, is_evidence=True))
 
 
 def numbered(ids: Ids) -> tuple[Ints, Ids]:

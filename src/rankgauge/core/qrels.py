@@ -230,6 +230,11 @@ class Qrels(HtmlView):
         """What kind of judgments these are."""
         return "grades" if self.by_group is None else self.by_group.kind
 
+    @property
+    def lists_evidence(self) -> bool:
+        """Whether queries list pieces of evidence, beside their relevant documents or in place of them."""
+        return bool(getattr(self.by_group, "is_evidence", False))
+
     def groups_for(self, compat: Compat) -> GroupJudgments | PassageJudgments | None:
         """The judgments by group as a join needs them: levels in the precision in which they are compared."""
         return None if self.by_group is None else self.by_group.at_precision(compat)

@@ -49,6 +49,7 @@ class QueryAnswers:
     forbidden_rank: Ints
     is_guarded: Mask
     is_measurable: bool = True
+    relevant_rank: Ints | None = None  # of the first relevant document, 0 if there is none
     has_scores: bool = False  # whether scores are more than positions in a list
     leaks: tuple[Leak, ...] = ()  # all forbidden documents, by query and rank
 
@@ -62,4 +63,5 @@ class QueryAnswers:
             top_score=self.top_score[keep],
             forbidden_rank=self.forbidden_rank[keep],
             is_guarded=self.is_guarded[keep],
+            relevant_rank=None if self.relevant_rank is None else self.relevant_rank[keep],
         )

@@ -101,7 +101,7 @@ class Conventions:
 
             for rule in self.forbid:
                 parse_rule(rule)
-            object.__setattr__(self, "forbid", tuple(self.forbid))
+        object.__setattr__(self, "forbid", tuple(self.forbid))
         if self.split is not None:
             object.__setattr__(self, "split", str(self._part()))
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankgauge.core.dataclass import dataclass
 from rankgauge.core.hits import Joined
+from rankgauge.core.ids import Ints
 from rankgauge.core.qrels import Qrels, expects_nothing
 from rankgauge.core.query_answers import Leak, Mask, QueryAnswers
 from rankgauge.core.run import Run, RunExtras, Status
@@ -19,6 +21,11 @@ from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.forbidden_documents import check_fields, parse_rule
 from rankgauge.measures.measure import Measure
+from rankgauge.stats.separation import auroc
+
+if TYPE_CHECKING:
+    from rankgauge.evaluation.scores import Scores
+    from rankgauge.stats.results import Interval
 
 LISTED = "listed as forbidden"
 SKIPPED_NAMES = ("skipped", "retrieval_skipped", "gate_skipped")  # columns of a pipeline's log
@@ -87,6 +94,7 @@ class _QueryFacts:
             forbidden_rank=rank,
             is_guarded=is_guarded & (self.hits.status != Status.MISSING),
             is_measurable=is_measurable,
+            relevant_rank=self._relevant_ranks(),
             has_scores=has_scores,
             leaks=tuple(leaks),
         )
@@ -115,6 +123,10 @@ class _QueryFacts:
         asked = self.hits.status != Status.FAILED
         says_so = least is not None or bool(self.extras.refused)
         return is_answered, says_so or not bool(is_answered[asked].all())
+
+    def _relevant_ranks(self) -> Ints:
+        relevant = self.hits.relevant(self.conventions.rel)
+        return relevant.first(relevant.rank).astype(np.int64)
 
     def _unanswerable(self) -> Mask:
         without = self.hits.relevant_judged(np.nextafter(0, 1)) == 0
@@ -182,7 +194,8 @@ def answer_notes(answers: QueryAnswers | None, measures: Sequence[Measure], has_
         text = "not measurable: this retriever always returns something; give --min-score"
         notes.append(Note(NOT_MEASURABLE, f"{', '.join(names)} {text}"))
     known = answers.top_score[np.isfinite(answers.top_score)]
-    if has_min_score and len(known) > FEW_TOP_SCORES and len(set(known.tolist())) <= FEW_TOP_SCORES:
+    is_used = has_min_score or bool(answers.is_unanswerable.any())
+    if is_used and answers.has_scores and len(known) > FEW_TOP_SCORES and len(set(known.tolist())) <= FEW_TOP_SCORES:
         count = len(set(known.tolist()))
         text = f"the first results have only {count} different scores, as if they were ranks: a threshold means little"
         notes.append(Note("scores-are-ranks", text))
@@ -190,3 +203,71 @@ def answer_notes(answers: QueryAnswers | None, measures: Sequence[Measure], has_
 
 
 REFUSALS = ("WrongRefusal", "FalseAnswer", "RightRefusal")
+
+
+# Which threshold? The score of a query is its highest; the curve says what each threshold would cost.
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What a minimum score would do: the share of right answers, and that of false answers."""
+
+    score: float
+    right_answers: float
+    false_answers: float
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """How well the highest score separates queries that have an answer from those that have none."""
+
+    cutoff: int
+    auroc: float
+    interval: Interval
+    answerable: int
+    unanswerable: int
+    thresholds: tuple[Threshold, ...]  # every score at which something changes, ascending
+
+    def sample(self, count: int) -> list[Threshold]:
+        """Some thresholds, spread over the shares of false answers; the first and the last are among them."""
+        rows = np.unique(np.linspace(0, len(self.thresholds) - 1, count).round().astype(int))
+        return [self.thresholds[row] for row in rows.tolist()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "auroc": self.auroc,
+            "ci": self.interval.to_dict(),
+            "cutoff": self.cutoff,
+            "answerable": self.answerable,
+            "unanswerable": self.unanswerable,
+            "thresholds": [
+                {"score": row.score, "right_answers": row.right_answers, "false_answers": row.false_answers}
+                for row in self.thresholds
+            ],
+        }
+
+
+def threshold_curve(scores: Scores, confidence: float = 0.95) -> ThresholdCurve | None:
+    """The curve of a run; None if it has no scores, or lacks queries with or without an answer."""
+    answers = scores.answers
+    if answers is None or not answers.has_scores or answers.relevant_rank is None:
+        return None
+    counted = answers.is_classed & scores.averaged
+    positive, negative = counted & ~answers.is_unanswerable, counted & answers.is_unanswerable
+    if not positive.any() or not negative.any():
+        return None
+    cutoffs = [measure.cutoff for measure in scores.measures if measure.definition.name == "RightAnswer"]
+    cutoff = max((cutoff for cutoff in cutoffs if isinstance(cutoff, int)), default=CURVE_CUTOFF)
+    is_found = (answers.relevant_rank > 0) & (answers.relevant_rank <= cutoff)
+    top, known = answers.top_score, np.unique(answers.top_score[counted & np.isfinite(answers.top_score)])
+    thresholds = []
+    for score in known.tolist():
+        right, false = ((top >= score) & is_found)[positive], (top >= score)[negative]
+        thresholds.append(Threshold(float(score), float(right.mean()), float(false.mean())))
+    value, interval = auroc(top[positive], top[negative], confidence=confidence)
+    counts = int(positive.sum()), int(negative.sum())
+    return ThresholdCurve(cutoff, value, interval, *counts, tuple(thresholds))
+
+
+CURVE_CUTOFF = 10

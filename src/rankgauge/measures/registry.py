@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rankgauge.core.qrels import JudgmentKind, Qrels
+from rankgauge.core.qrels import JudgmentKind, Qrels, expects_nothing
 from rankgauge.errors import MeasureError
 from rankgauge.measures.measure import DEFINITIONS, REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale, Over
 
@@ -108,6 +108,7 @@ def unregister(name: str) -> None:
 
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "R@10")  # of evaluate, compare and gate
 CASE_MEASURES = (*DEFAULT_MEASURES, "Success@10")  # of evaluate on test cases: with the hit rate beside recall
+ANSWER_MEASURES = ("RightAnswer@10", "WrongRefusal", "FalseAnswer")  # besides, if some queries have no answer
 LEAK_MEASURES = ("Leak@10",)  # besides, if documents are forbidden
 EVIDENCE_MEASURES = ("EvidenceAll@10", "StRecall@10", "RR@10")  # if queries list evidence and no relevant documents
 GOLD_MEASURES = (
@@ -123,10 +124,15 @@ def default_measures(
 ) -> tuple[str, ...]:
     """The measures of every command that is asked for none: those that the labels are made for, if these are known."""
     base = CASE_MEASURES if are_cases else DEFAULT_MEASURES
-    if labels is not None and labels.judgments == "evidence":
+    if labels is None:
+        return (*base, *(LEAK_MEASURES if has_rules else ()))
+    if labels.judgments == "evidence":
         base = EVIDENCE_MEASURES
-    has_forbidden = has_rules or (labels is not None and bool(labels.forbidden))
-    return (*base, *(LEAK_MEASURES if has_forbidden else ()))
+    elif labels.lists_evidence:
+        base = (*base, "StRecall@10")
+    if expects_nothing(labels.columns, len(labels.queries)).any():
+        base = (*base, *ANSWER_MEASURES)
+    return (*base, *(LEAK_MEASURES if has_rules or labels.forbidden else ()))
 
 
 NAMED_SETS: dict[str, tuple[str, ...]] = {

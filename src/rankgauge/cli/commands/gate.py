@@ -105,7 +105,7 @@ class GateRequest:
     )
     no_leaks: bool = setting(
         False,
-        "Fail if any forbidden document is returned, and name it: --require 'Leak<=0'.",
+        "Fail if a forbidden document is returned.",
         Section.GATE,
         common=True,
     )

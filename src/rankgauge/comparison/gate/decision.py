@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.comparison.differences import shared_queries
+from rankgauge.comparison.differences import answer_classes, shared_queries
 from rankgauge.comparison.gate.baseline import Baseline, aligned_scores, query_sample
 from rankgauge.comparison.gate.requirements import ROUNDING, Rule
 from rankgauge.comparison.significance import PairedColumns, TestedDifference, difference_range, family_tests
@@ -193,13 +193,14 @@ class PairedQueries:
     now: Floats
     units: np.ndarray[Any, Any] | None
     noise: tuple[RunNoise | None, ...] = ()  # of whole runs, by measure
+    classes: np.ndarray[Any, Any] | None = None  # which queries expect nothing, if some do
 
     @property
     def turned(self) -> PairedColumns:
         """Both values, with the sign turned if lower is better: a positive difference is better."""
         signs = np.array([float(measure.definition.direction) for measure in self.measures])
         ranges = tuple(map(difference_range, self.measures))  # which are symmetric
-        return PairedColumns(signs * self.now, signs * self.before, ranges, self.units, noise=self.noise)
+        return PairedColumns(signs * self.now, signs * self.before, ranges, self.units, self.classes, self.noise)
 
     @property
     def families(self) -> list[bool]:
@@ -255,7 +256,9 @@ def pair_queries(scores: Scores, stored: Baseline, columns: Sequence[int]) -> Pa
         has_value = is_shared[rows, column]
         own = [query for query, is_own in zip(queries, has_value, strict=True) if is_own]
         noises.append(stored.run_noise(measure.name, own, None if query_units is None else query_units[has_value]))
-    return PairedQueries(current.measures, queries, before, now, query_units, family_noise(noises))
+    classes = answer_classes(scores)
+    own_classes = None if classes is None else np.asarray(classes)[rows]
+    return PairedQueries(current.measures, queries, before, now, query_units, family_noise(noises), own_classes)
 
 
 def joint_columns(several: Sequence[PairedQueries]) -> PairedColumns:

@@ -583,8 +583,9 @@ def _details(record: Record, key: str | None) -> Iterator[Detail]:
             doc, text, metadata = values.get(keys.doc), values.get(keys.text), values.get(keys.metadata)
             fields = {name: values[name] for name in keys.others if isinstance(values[name], (str, int, float))}
             fields |= _plain(metadata) if isinstance(metadata, JsonPairs) else {}
-            if isinstance(text, str) or fields:
-                yield from _detail(doc, text if isinstance(text, str) else None, fields or None)
+            has_fields = bool(fields) or isinstance(metadata, JsonPairs)
+            if isinstance(text, str) or has_fields:
+                yield from _detail(doc, text if isinstance(text, str) else None, fields if has_fields else None)
         elif _is_context_key(key) and isinstance(item, str):
             yield from _detail(item, item, None)
         elif isinstance(context := contexts[index], str):

@@ -5,12 +5,16 @@ A query is answered if the log says so, else if a result reaches ``--min-score``
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
-from rankgauge.core.query_answers import Mask, QueryAnswers
 from rankgauge.measures.measure import MeasureScale
 from rankgauge.measures.registry import ANY_RELEVANT, measure, needs, over
+
+if TYPE_CHECKING:
+    from rankgauge.core.query_answers import Mask, QueryAnswers
 
 LOWER = MeasureScale(better="lower")
 

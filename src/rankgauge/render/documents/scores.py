@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 SCORES_SCHEMA = "rankgauge.scores/1"
 SCORE_FIELDS = ("run", "query", "measure", "value", "n", "conventions")
 CONFIDENCE = 0.95
+MAX_THRESHOLDS = 9  # in a table; JSON has all of them
 MAX_LEAKS = 3  # named in a line; JSON has all of them
 MAX_QUERIES = 20  # of one run, in its folded table by query
 
@@ -362,6 +363,40 @@ def leak_lines(scores: Sequence[Scores]) -> list[str]:
             named = f": {listing(found, MAX_LEAKS)}" if found else ""
             lines.append(f"{prefix}{measure.name}: {round(value * n)} of {plural(n, 'query')}, {bound}{named}")
     return lines
+
+
+def threshold_parts(scores: Sequence[Scores], confidence: float) -> list[Part]:
+    """For runs with scores: what a minimum score would cost in right answers, and how many false answers it allows."""
+    if not any(run.answers is not None and run.answers.is_unanswerable.any() for run in scores):
+        return []
+    from rankgauge.evaluation.run_answers import threshold_curve  # which most evaluations do without
+
+    parts: list[Part] = []
+    for run in scores:
+        curve = threshold_curve(run, confidence)
+        if curve is None:
+            continue
+        columns = numbers("min score", f"right answers @{curve.cutoff}", "false answers")
+        rows: list[list[Cell]] = [
+            [Number(row.score, "given"), Number(row.right_answers, "share"), Number(row.false_answers, "share")]
+            for row in curve.sample(MAX_THRESHOLDS)
+        ]
+        parts.append(Table(columns, rows, f"{run.run}: thresholds", total=len(curve.thresholds)))
+        ends = interval_span(curve.interval)
+        classes = f"{plural(curve.answerable, 'query')} that have an answer from {curve.unanswerable} that have none"
+        area = f"AUROC {text_of(curve.auroc, 'value')} ({percent(confidence)} CI {ends}); 0.5 is chance"
+        parts.append(sentence(f"{printable(run.run, None)}: the highest score separates {classes}: {area}"))
+    return parts
+
+
+def threshold_dict(run: Scores, confidence: float) -> dict[str, Any] | None:
+    """The thresholds of a run for JSON; None if it has none."""
+    if run.answers is None or not run.answers.is_unanswerable.any():
+        return None
+    from rankgauge.evaluation.run_answers import threshold_curve
+
+    curve = threshold_curve(run, confidence)
+    return None if curve is None else curve.to_dict()
 
 
 def leak_text(leak: Leak) -> str:
