@@ -117,8 +117,9 @@ def build_qrels(read: SourceRows, *, name: str, by_subtopic: bool = False) -> Qr
     faults.raise_or_warn()
     if read.judgments == "grades" and not by_subtopic:
         qrels = Qrels.build(rows.query, rows.doc, rows.value, iters=rows.iters, name=name, unique=False)
+        qrels = qrels.with_queries(rows.empty)
         qrels = qrels.with_forbidden(rows.forbidden) if rows.forbidden else qrels
-        return qrels.with_evidence(rows.evidence).with_queries(rows.empty).with_columns(rows.columns)
+        return qrels.with_evidence(rows.evidence).with_columns(rows.columns)
     if rows.iters is None:
         raise InputError.at(faults.source, None, "judgments by subtopic need a subtopic for each row")
     qrels = Qrels.build_by_group(

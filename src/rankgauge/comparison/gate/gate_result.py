@@ -53,6 +53,15 @@ class RequiredValue:
         }
 
 
+@dataclass(frozen=True)
+class AffectedQuery:
+    """A query that a user would notice: it leaked a document, was answered without an answer, or lost evidence."""
+
+    kind: Literal["leaked", "answered", "lost"]
+    query: str
+    detail: str
+
+
 @dataclass(frozen=True, eq=False)
 class GateResult(HtmlView):
     """The verdict of a gate. ``skipped`` means that nothing could be tested, and is not a pass.
@@ -146,6 +155,31 @@ class GateResult(HtmlView):
         )
 
     @property
+    def affected(self) -> list[AffectedQuery]:
+        """The queries behind leaks, behind false answers that are new, and those that lost evidence."""
+        found = [AffectedQuery("leaked", leak.query, f"{leak.document} at rank {leak.rank}") for leak in self.leaks]
+        for row in self.compared:
+            if row.measure == "FalseAnswer":
+                found += [
+                    AffectedQuery("answered", query, "has no answer") for query, before, now in self._worse_queries(row)
+                ]
+            elif row.measure.startswith(("StRecall", "EvidenceAll")) and self.evaluation.qrels.lists_evidence:
+                found += [
+                    AffectedQuery("lost", query, f"{row.measure} {number(before, 2)} → {number(now, 2)}")
+                    for query, before, now in self._worse_queries(row)
+                ]
+        return list({(one.kind, one.query): one for one in reversed(found)}.values())[::-1]
+
+    def _worse_queries(self, row: ComparedMeasure) -> list[tuple[str, float, float]]:
+        """The queries on which a measure got worse, with its values before and now."""
+        if self.baseline is None or row.measure not in self.baseline.measures:
+            return []
+        before, now = self.baseline.column(row.measure), self.scores.per_query(row.measure)
+        pairs = [(query, before[place], now.get(query)) for place, query in enumerate(self.baseline.queries)]
+        sign = -1 if row.lower_is_better else 1
+        return [(query, float(old), new) for query, old, new in pairs if new is not None and sign * (old - new) > 0]
+
+    @property
     def leaks(self) -> list[Leak]:
         """The forbidden documents that a requirement on leaks did not allow."""
         missed = [row.requirement.measure for row in self.required if not row.met]
@@ -172,8 +206,10 @@ class GateResult(HtmlView):
         if self.baseline.anchor is not None:
             losses.append((f"the anchor {show(self.baseline.anchor.run)}", self.anchored))
         worse = [f"{other} on {enumeration(_drops(rows))}" for other, rows in losses if _drops(rows)]
+        better = [row.measure for row in self.compared if row.decision.outcome == "no worse" and not self.rule.margin]
         if worse:
-            return [f"{name} is worse than {' and than '.join(worse)}"]
+            but = f", and better on {enumeration(better)}" if better else ""
+            return [f"{name} is worse than {' and than '.join(worse)}{but}"]
         outcomes = {row.decision.outcome for row in self.compared}
         if outcomes == {"unchanged"}:
             return [f"{name} has the same values as {baseline}"]
@@ -274,6 +310,7 @@ class GateResult(HtmlView):
             "labels": None if self.growth is None else self.growth.to_dict(),
             "failed_queries": list(self.failed_queries),
             "leaks": [leak.to_dict() for leak in self.leaks],
+            "affected": [asdict(one) for one in self.affected],
             "notes": [asdict(note) for note in self.notes],
         }
 

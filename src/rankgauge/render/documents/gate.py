@@ -39,6 +39,7 @@ from rankgauge.render.document import (
     Tone,
     Words,
     marked,
+    name,
     numbers,
     words,
 )
@@ -47,6 +48,8 @@ from rankgauge.render.documents.scores import as_dict, caveats, conventions_line
 from rankgauge.stats.joint_tests import POWER
 
 DETECTABLE = "detectable drop"
+MAX_AFFECTED = 15  # JSON has all of them
+TEXT_COLUMNS = ("query", "question", "text")
 VERDICT_TONES: dict[Verdict, Tone] = {"pass": "better", "fail": "worse"}  # others decide neither way
 DROP_TONES: dict[GateOutcome, Tone] = {"worse": "worse", "no worse": "better", "unchanged": "better"}
 CAUSES: dict[Cause, str] = {
@@ -81,7 +84,7 @@ def document(result: GateResult) -> ResultDocument:
 
 
 def _parts(result: GateResult, bands: Bands | None) -> list[Part]:
-    parts: list[Part] = [verdict_sentence(result), *gate_tables(result, bands)]
+    parts: list[Part] = [verdict_sentence(result), *gate_tables(result, bands), *affected_table(result)]
     parts += [Sentences(lines) for lines in (rot_lines(result), growth_lines(result)) if lines]
     if blame := blame_lines(result):
         parts.append(Sentences(blame[1:], title=blame[0]))
@@ -112,6 +115,29 @@ def gate_tables(result: GateResult, bands: Bands | None = None) -> list[Table]:
     if result.anchored:
         tables.append(_compared(result, result.anchored, "anchor"))
     return tables
+
+
+def affected_table(result: GateResult) -> list[Table]:
+    """The queries that a user would notice, each named; none if there are none."""
+    affected = result.affected
+    if not affected:
+        return []
+    texts = _query_texts(result)
+    rows: list[list[Cell]] = [
+        [Words(one.kind, "worse"), name(one.query), name(texts.get(one.query, "")), name(one.detail)]
+        for one in affected[:MAX_AFFECTED]
+    ]
+    columns = [*words("", "query"), TableColumn("", is_words=True, may_hide=1), *words("what")]
+    if not any(texts.get(one.query) for one in affected):
+        rows, columns = [[row[0], row[1], row[3]] for row in rows], [columns[0], columns[1], columns[3]]
+    return [Table(columns, rows, "Affected queries", total=len(affected))]
+
+
+def _query_texts(result: GateResult) -> dict[str, str]:
+    """The texts of the queries, if they are known: from a file of queries, or a column of the labels."""
+    column = next((result.scores.columns[key] for key in TEXT_COLUMNS if key in result.scores.columns), None)
+    known = {} if column is None else dict(zip(result.scores.queries, column.tolist(), strict=True))
+    return {query: text for query, text in {**known, **result.evaluation.texts}.items() if isinstance(text, str)}
 
 
 def _bands(

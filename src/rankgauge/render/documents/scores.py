@@ -353,10 +353,12 @@ def leak_lines(scores: Sequence[Scores]) -> list[str]:
     lines = []
     for run in scores:
         prefix = f"{printable(run.run, None)}: " if len(scores) > 1 else ""
+        known: list[list[Leak]] = []
         for measure in run.measures:
             value, n = run.over_queries[measure.name]
-            if measure.definition.name != "Leak" or value is None:
+            if measure.definition.name != "Leak" or value is None or run.leaks(measure) in known:
                 continue
+            known.append(run.leaks(measure))
             interval = run.interval(measure)
             bound = f"at most {text_of(interval.high, 'share')} ({percent(interval.confidence)} confidence)"
             found = [leak_text(leak) for leak in run.leaks(measure)]
