@@ -56,10 +56,27 @@ class RunExtras:
             "requested_k": self.requested_k,
             "latency_ms": latency_percentiles(times) if times else None,
             "errors": dict(self.errors),
+            **{name: value for name, value in self.figures().items() if not name.endswith("latency")},
         }
+
+    def figures(self) -> dict[str, float]:
+        """What a run costs: percentiles of latency in milliseconds, tokens and money per query and in total."""
+        figures: dict[str, float] = {}
+        if self.latency_ms:
+            times = latency_percentiles(list(self.latency_ms.values()))
+            figures |= {f"{name}_latency": value for name, value in times.items()}
+        for name, values in (("tokens", self.tokens), ("cost", self.cost)):
+            if values:
+                total = math.fsum(values.values())
+                figures |= {f"mean_{name}": total / len(values), f"total_{name}": total}
+        return figures
 
 
 LATENCY_PERCENTILES = (50, 95, 99)
+FIGURES = (
+    *(f"p{percent}_latency" for percent in LATENCY_PERCENTILES),
+    *("max_latency", "mean_tokens", "total_tokens", "mean_cost", "total_cost"),
+)
 
 
 def latency_percentiles(times: Sequence[float]) -> dict[str, float]:

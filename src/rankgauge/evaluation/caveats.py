@@ -21,11 +21,13 @@ from rankgauge.measures.measure import Measure
 
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
 SHALLOW_RUN, SHALLOW_POOL = "shallow-run", "shallow-pool"  # codes of what makes values incomplete
+EXPECTS_NOTHING = "expects-nothing"
 UNJUDGED_SHARE = 0.01  # from which they are a caveat
 SHOWN_CUTOFFS = 10
 _CUTOFF = re.compile(r"@(\d+)")
 
 __all__ = [
+    "EXPECTS_NOTHING",
     "JoinFacts",
     "Note",
     "caveat_sentences",
@@ -190,7 +192,7 @@ def _nothing_expected(facts: JoinFacts) -> Note | None:
     is_empty = facts.expects_nothing & (facts.retrieved == 0) & (facts.status != Status.FAILED)
     verb = "expects" if count == 1 else "expect"
     returned = f"{int(is_empty.sum())} returned nothing"
-    return Note("expects-nothing", f"{plural(count, 'case')} {verb} nothing, not averaged: {returned}")
+    return Note(EXPECTS_NOTHING, f"{plural(count, 'case')} {verb} nothing, not averaged: {returned}")
 
 
 def _extra(facts: JoinFacts, run_queries: int | None) -> Note | None:

@@ -18,7 +18,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView, ResultTuple
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, UsageError, shown, warn_user
-from rankgauge.evaluation.caveats import JoinFacts, notes_on, number_cutoffs, unreachable_notes
+from rankgauge.evaluation.caveats import EXPECTS_NOTHING, JoinFacts, notes_on, number_cutoffs, unreachable_notes
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import open_source
@@ -281,7 +281,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         without_relevant=facts.without_relevant,
         conventions=conventions,
         notes=joined.notes
-        + notes_on(facts, cutoffs, run_queries=None if conventions.split else joined.queries, known=joined.notes)
+        + _join_notes(facts, measures, joined, conventions)
         + unreachable_notes(hits, measures)
         + _answer_notes(hits, measures, conventions),
         columns=hits.columns,
@@ -289,6 +289,15 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         extras=joined.extras,
         answers=hits.answers,
     )
+
+
+def _join_notes(
+    facts: JoinFacts, measures: Sequence[Measure], joined: Joined, conventions: Conventions
+) -> tuple[Note, ...]:
+    """The caveats about a join; that some queries expect nothing is none if a measure is over them."""
+    run_queries = None if conventions.split else joined.queries
+    notes = notes_on(facts, number_cutoffs(measures), run_queries=run_queries, known=joined.notes)
+    return tuple(note for note in notes if note.code != EXPECTS_NOTHING) if _counts_all(measures) else notes
 
 
 def _answer_notes(hits: Hits, measures: Sequence[Measure], conventions: Conventions) -> tuple[Note, ...]:

@@ -226,7 +226,7 @@ class Scores(Tabular):
             },
             "measures": {name: {"value": value, "n": n} for name, (value, n) in self.over_queries.items()},
         }
-        if self.extras is not None and (self.extras.latency_ms or self.extras.errors):
+        if self.extras is not None and (self.extras.figures() or self.extras.errors):
             out["calls"] = self.extras.to_dict()
         if self.answers is not None and self.answers.is_guarded.any():
             out["leaks"] = [leak.to_dict() for leak in self.answers.leaks]

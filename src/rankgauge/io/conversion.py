@@ -261,7 +261,8 @@ def _drop_unsupported(
     lost += _lost_queries(format, rows.empty)
     lost += [] if "columns" in format.keeps else [f"column {name}" for name in rows.columns]
     lost += [] if "extras" in format.keeps else lost_extras(rows.extras)
-    lost += [] if rows.evidence is None or format.name == "log" else ["evidence"]
+    if format.name != "log":
+        lost += (["evidence"] if rows.evidence is not None else []) + (["forbidden"] if rows.forbidden else [])
     return rows, tuple(lost)
 
 

@@ -315,7 +315,8 @@ def _json(value: object) -> bytes:
 # Logs: one JSON object per query, as ``formats/question_log.py`` reads them.
 
 LOG_KEYS = (
-    *("query_id", "query", "system", "retrieved", "relevant", "grades", "evidence", "scores", "latency_ms", "error"),
+    *("query_id", "query", "system", "retrieved", "relevant", "grades", "evidence", "forbidden", "scores"),
+    *("latency_ms", "tokens", "cost", "refused", "error"),
 )
 FAILED_TEXT = "failed"
 LOG_SUFFIXES = (".jsonl", ".ndjson")
@@ -367,8 +368,8 @@ def is_log_name(out: str | Path) -> bool:
 def write_log_rows(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """One object per query, with its results or its relevant documents."""
     if kind == "qrels":
-        qrels = Qrels.build(rows.query, rows.doc, rows.value).with_evidence(rows.evidence)
-        qrels = qrels.with_queries(rows.empty).with_columns(rows.columns)
+        qrels = Qrels.build(rows.query, rows.doc, rows.value).with_queries(rows.empty)
+        qrels = qrels.with_forbidden(rows.forbidden).with_evidence(rows.evidence).with_columns(rows.columns)
         columns = _query_columns(qrels, None)
         for name, relevant in _labels_by_query(qrels).items():
             out.write(_json({"query_id": name, **relevant, **columns.get(name, {})}) + b"\n")
@@ -403,6 +404,10 @@ def _result_records(run: Run) -> Iterator[LogRecord]:
         latency = extras.latency_ms.get(query)
         if latency is not None and math.isfinite(latency):
             record["latency_ms"] = latency
+        numbers = {"tokens": extras.tokens.get(query), "cost": extras.cost.get(query)}
+        record |= {name: int_if_exact(value) for name, value in numbers.items() if value is not None}
+        if query in extras.refused:
+            record["refused"] = extras.refused[query]
         if best.status[row] == Status.FAILED:
             record["error"] = replace_lone_surrogates(extras.errors.get(query) or FAILED_TEXT)
         yield record
@@ -422,6 +427,9 @@ def _labels_by_query(qrels: Qrels) -> dict[str, LogRecord]:
         labels[query]["evidence"] = pieces
         if qrels.judgments == "evidence":
             del labels[query]["relevant"]
+    for query, forbidden in qrels.forbidden.items():
+        if query in labels:
+            labels[query]["forbidden"] = list(forbidden)
     return labels
 
 

@@ -34,7 +34,7 @@ from rankgauge.cli.printing import collected_notes, print_message, print_run_war
 from rankgauge.comparison.gate.baseline_file import append_baseline, store_run
 from rankgauge.comparison.gate.gate import gate, gated_depth, runs_or_baseline
 from rankgauge.comparison.gate.gate_result import GateResult
-from rankgauge.comparison.gate.requirements import Rule, parse_requirements
+from rankgauge.comparison.gate.requirements import Rule, parse_requirements, required_measures
 from rankgauge.comparison.statistics_options import CORRECTIONS
 from rankgauge.config.settings import HISTORY_PREFIX, Settings
 from rankgauge.core.dataclass import dataclass
@@ -277,7 +277,8 @@ def gate_command(
     saving.write(result.evaluation, verdict=result.verdict, only=[0])
     if output.store is not None:
         store_result(result, output, inputs, keep_run=saving.save_run)
-    guards = [row for row in result.required if row.requirement.measure.definition.name == "Leak"]
+    required = required_measures(row.requirement for row in result.required)
+    guards = [measure for measure in required if measure.definition.name == "Leak"]
     if guards and not result.leaks and len(result.failed_queries) > (asking.max_failures or 0):
         print_message("error: queries that failed may leak: whether nothing is returned that must not be is open")
         return EXIT_UNKNOWN

@@ -29,7 +29,13 @@ from rankgauge.comparison.gate.decision import (
     unpaired_notes,
 )
 from rankgauge.comparison.gate.gate_result import GateResult, RequiredValue
-from rankgauge.comparison.gate.requirements import DEFAULT_RULE, Requirement, Rule, parse_requirements
+from rankgauge.comparison.gate.requirements import (
+    DEFAULT_RULE,
+    Requirement,
+    Rule,
+    parse_requirements,
+    required_measures,
+)
 from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.core.formatting import listing
 from rankgauge.core.ids import Ids
@@ -110,7 +116,8 @@ def gate(
         gated = _gated_measures(measures, stored, requirements, conventions, judgments)
     else:
         gated = conventions.measures(measures) if measures else ()  # to be stored
-    requested = tuple(dict.fromkeys([*gated, *(requirement.measure for requirement in requirements)]))
+    requested = tuple(dict.fromkeys([*gated, *required_measures(requirements)]))
+    requested = requested or conventions.measures(None, judgments)  # if only figures of the run are required
     evaluation = evaluate_measures(judgments, runs, requested, conventions=conventions, reading=reading)
     if len(evaluation.scores) > len(runs):
         raise InputError(
@@ -155,8 +162,7 @@ def gated_depth(
     conventions: Conventions,
 ) -> int:
     """How many results of a query a gate looks at."""
-    required = [requirement.measure for requirement in requirements]
-    required = [measure for measure in required if measure.definition.name != "Leak"]
+    required = [measure for measure in required_measures(requirements) if measure.definition.name != "Leak"]
     if stored is not None and not measures:
         return needed_depth([*stored_measures(stored, conventions), *required])
     chosen = conventions.measures(measures) if measures or not required else ()
@@ -201,7 +207,7 @@ def _gated_measures(
                 )
         return chosen
     if stored is None:
-        required = [requirement.measure for requirement in requirements]
+        required = required_measures(requirements)
         chosen = tuple(measure for measure in required if measure.definition.name != "Leak") or conventions.measures(
             None, labels
         )
@@ -219,7 +225,17 @@ def _is_comparable(measure: Measure) -> bool:
 
 def _required_values(scores: Scores, requirements: Sequence[Requirement], rule: Rule) -> tuple[RequiredValue, ...]:
     rows = []
+    figures = {} if scores.extras is None else scores.extras.figures()
     for requirement in requirements:
+        if not isinstance(requirement.measure, Measure):
+            value = figures.get(requirement.measure.name)
+            if value is None:
+                raise InputError(
+                    f"run {shown(scores.run)} has no {requirement.measure}, which is required",
+                    hint='a log has it if its rows have "latency_ms", "tokens" or "cost"',
+                )
+            rows.append(RequiredValue(requirement, value, requirement.is_met(value)))
+            continue
         value = scores[requirement.measure]
         interval = scores.interval(requirement.measure, confidence=rule.statistics.confidence)
         rows.append(RequiredValue(requirement, value, requirement.is_met(value), interval.low, interval.high))

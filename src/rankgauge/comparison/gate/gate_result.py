@@ -10,7 +10,7 @@ from typing import Any, Literal
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.causes import Blame, LabelGrowth
 from rankgauge.comparison.gate.decision import ComparedMeasure
-from rankgauge.comparison.gate.requirements import Requirement, Rule
+from rankgauge.comparison.gate.requirements import Requirement, Rule, required_measures
 from rankgauge.comparison.statistics_options import describe_family
 from rankgauge.core.formatting import given, number, p_equals, plural, signed
 from rankgauge.core.query_answers import Leak
@@ -20,6 +20,7 @@ from rankgauge.errors import printable
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.evaluate import Evaluation, unique_names
 from rankgauge.evaluation.scores import Scores
+from rankgauge.measures.measure import Measure
 from rankgauge.stats.joint_tests import POWER
 from rankgauge.stats.noise import false_alarm_quantile
 from rankgauge.validation.label_rot import LABEL_STATES, LabelCheck
@@ -39,6 +40,13 @@ class RequiredValue:
     met: bool
     low: float | None = None  # of the value's interval
     high: float | None = None
+
+    @property
+    def value_text(self) -> str:
+        """The value as text: that of a measure with four decimals."""
+        if self.value is None:
+            return "no value"
+        return number(self.value) if isinstance(self.requirement.measure, Measure) else given(self.value)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -182,7 +190,7 @@ class GateResult(HtmlView):
     @property
     def leaks(self) -> list[Leak]:
         """The forbidden documents that a requirement on leaks did not allow."""
-        missed = [row.requirement.measure for row in self.required if not row.met]
+        missed = required_measures(row.requirement for row in self.required if not row.met)
         guards = [measure for measure in missed if measure.definition.name == "Leak"]
         return list(dict.fromkeys(leak for measure in guards for leak in self.scores.leaks(measure)))
 
@@ -227,7 +235,7 @@ class GateResult(HtmlView):
     def _requirements_sentence(self) -> list[str]:
         missed = [row for row in self.required if not row.met]
         if missed:
-            texts = [f"{row.requirement} ({'no value' if row.value is None else number(row.value)})" for row in missed]
+            texts = [f"{row.requirement} ({row.value_text})" for row in missed]
             return [f"missed {enumeration(texts)}"]
         if not self.required:
             return []

@@ -13,6 +13,7 @@ from rankgauge.comparison.gate.gate_result import CHANGE_DIGITS, VERDICT_WORDS, 
 from rankgauge.comparison.label_changes import changes_sentence
 from rankgauge.config.bands import Band, Bands
 from rankgauge.core.formatting import (
+    NumberKind,
     given,
     listing,
     number,
@@ -25,6 +26,7 @@ from rankgauge.core.formatting import (
 )
 from rankgauge.errors import printable
 from rankgauge.evaluation.caveats import Note
+from rankgauge.measures.measure import Measure
 from rankgauge.render.document import (
     Cell,
     Check,
@@ -104,10 +106,9 @@ def gate_tables(result: GateResult, bands: Bands | None = None) -> list[Table]:
     """What is required, and what is compared; each value with its band if any has one."""
     tables = []
     if result.required and result.verdict != "skipped":
-        names = [
-            result.scores.measures[result.scores.requested.index(row.requirement.measure)] for row in result.required
-        ]
-        values = [(measure.name, row.value) for measure, row in zip(names, result.required, strict=True)]
+        evaluated = dict(zip(result.scores.requested, result.scores.measures, strict=True))
+        required = [(row.requirement.measure, row.value) for row in result.required]
+        values = [(evaluated[one].name if isinstance(one, Measure) else "", value) for one, value in required]
         tables.append(_required(result, bands, _bands(result, values, bands)))
     if result.compared:
         reached_bands = _bands(result, [(row.measure, row.now) for row in result.compared], bands)
@@ -144,7 +145,11 @@ def _bands(
     result: GateResult, values: Sequence[tuple[str, float | None]], bands: Bands | None
 ) -> list[Band | None] | None:
     """The band of each value; None if no value has one."""
-    found = [] if bands is None else [band_of(result.scores, name, value, bands) for name, value in values]
+    found = (
+        []
+        if bands is None
+        else [band_of(result.scores, name, value, bands) if name else None for name, value in values]
+    )
     return found if any(found) else None
 
 
@@ -154,7 +159,8 @@ def _required(result: GateResult, bands: Bands | None, reached_bands: Sequence[B
     columns += [*numbers(f"{_confidence(result)} CI"), TableColumn("", is_outcome=True)]
     rows = []
     for place, row in enumerate(result.required):
-        cells: list[Cell] = [Words(str(row.requirement)), Number(row.value)]
+        kind: NumberKind = "value" if isinstance(row.requirement.measure, Measure) else "given"
+        cells: list[Cell] = [Words(str(row.requirement)), Number(row.value, kind)]
         cells += [] if reached_bands is None else [band_cell(reached_bands[place])]
         cells.append(Range(row.low, row.high, digits=CHANGE_DIGITS))
         cells.append(Words("met", "better") if row.met else Words("missed", "worse", strong=True))
@@ -222,8 +228,7 @@ def _requirement_checks(result: GateResult) -> list[Check]:
     checks = []
     for row in result.required:
         text = str(row.requirement)
-        value = "no value" if row.value is None else number(row.value)
-        failed = Check("require", text, "failed", f"{text} is missed: {value}", "requirement")
+        failed = Check("require", text, "failed", f"{text} is missed: {row.value_text}", "requirement")
         checks.append(Check("require", text, "passed") if row.met else failed)
     return checks
 
@@ -234,8 +239,8 @@ def _drop_checks(result: GateResult) -> list[Check]:
     for group, row in rows:
         evidence = f"{signed(row.change, CHANGE_DIGITS)}, {p_equals(row.decision.p)}"
         if row.decision.outcome == "worse":
-            lines = blame_lines(result, of=row.measure)
-            checks.append(Check(group, row.measure, "failed", f"{row.measure} dropped: {evidence}", "drop", lines))
+            lines, verb = blame_lines(result, of=row.measure), "rose" if row.lower_is_better else "dropped"
+            checks.append(Check(group, row.measure, "failed", f"{row.measure} {verb}: {evidence}", "drop", lines))
         else:
             checks.append(Check(group, row.measure, "passed", f"{row.decision.outcome}: {evidence}"))
     return checks

@@ -420,15 +420,26 @@ def call_lines(scores: Sequence[Scores]) -> list[str]:
     """The latency of each live retriever, and the queries for which it failed."""
     lines = []
     for run in scores:
-        if run.extras is None or not (run.extras.latency_ms or run.extras.errors):
+        if run.extras is None or not (run.extras.figures() or run.extras.errors):
             continue
         calls = run.extras.to_dict()
         times = [f"{name} {milliseconds(value)}" for name, value in (calls["latency_ms"] or {}).items()]
         failures = [f"{printable(query)}: {printable(reason)}" for query, reason in calls["errors"].items()]
         failed = [f"{len(failures)} failed ({listing(failures)})"] if failures else []
         latency = [f"latency {', '.join(times)}"] if times else []
-        lines.append(f"{printable(run.run, None)}: {'; '.join([*latency, *failed])}")
+        figures = run.extras.figures()
+        costs = [
+            f"{name} {_amount(figures[f'mean_{name}'])} per query, {_amount(figures[f'total_{name}'])} in total"
+            for name in ("tokens", "cost")
+            if f"mean_{name}" in figures
+        ]
+        lines.append(f"{printable(run.run, None)}: {'; '.join([*latency, *costs, *failed])}")
     return lines
+
+
+def _amount(value: float) -> str:
+    """Tokens or money: whole from 100 on, else with four digits."""
+    return text_of(value, "count") if value >= 100 else text_of(value, "given", digits=4)
 
 
 def incomplete_lines(scores: Sequence[Scores]) -> list[str]:
