@@ -103,3 +103,28 @@ def test_a_cost_that_is_no_number_is_an_error(command: Command) -> None:
     outcome = command("evaluate", "one.jsonl")
     assert outcome.code == 2
     assert "one.jsonl:2: expected a number of tokens as tokens" in outcome.err
+
+
+def test_pages_have_the_curve_the_leaks_the_costs_and_the_affected_queries(command: Command) -> None:
+    assert (
+        command("evaluate", "monday.jsonl", "today.jsonl", "--by", "tenant", "--audit", "--html", "page.html").code == 0
+    )
+    page = Path("page.html").read_text()
+    assert "Right answers @10 against false answers" in page
+    assert "today.jsonl: AUROC 1.0000; minimum score 0.363 (95% right, 45% false)" in page
+    assert "q06 has north/pricing at rank 3 (listed as forbidden)" in page
+    assert "tokens 1,727 per query" in page
+    command("gate", "today.jsonl", "--baseline", "monday.jsonl", "--no-leaks", "--html", "gate.html")
+    gated = Path("gate.html").read_text()
+    assert "Affected queries" in gated
+    assert "Can I combine a gift card with a discount code?" in gated
+
+
+def test_ranking_measures_of_charts_and_audits_are_over_queries_that_have_an_answer() -> None:
+    from rankgauge import evaluate_runs
+    from rankgauge.io import Reading
+
+    evaluation = evaluate_runs("today.jsonl", [], ["R@10", "FalseAnswer"], reading=Reading(keep_rankings=True))
+    scores = evaluation.scores[0]
+    assert int(scores.averaged_for(scores.measures[0]).sum()) == 40
+    assert int(scores.averaged_for(scores.measures[1]).sum()) == 60

@@ -105,6 +105,15 @@ class Scores(Tabular):
         column = self.values[:, self._index(measure)]
         return {self.queries[row]: _number(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
 
+    def averaged_for(self, measure: Measure) -> NDArray[np.bool_]:
+        """Which queries count for a measure: for one of rankings, those that have an answer."""
+        if measure.definition.over != "answerable":
+            return self.averaged
+        counted: NDArray[np.bool_] = self.averaged & ~(
+            self.without_relevant & expects_nothing(self.columns, len(self.queries))
+        )
+        return counted
+
     def leaks(self, measure: Measure) -> list[Leak]:
         """The forbidden documents that a measure counts: those above its cutoff, of queries that are averaged."""
         if self.answers is None:
