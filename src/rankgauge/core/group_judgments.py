@@ -204,8 +204,8 @@ def evidence_rows(qrels: Qrels, evidence: Evidence) -> GroupedRows:
             pieces.append(piece)
             docs.append(doc)
             levels.append(-1.0 if piece == NO_PIECE else grades[doc])
-    columns = map(Ids.from_bytes, (queries, pieces, docs))
-    grouped = group_rows(*columns, np.array(levels, dtype=np.float64), by_subtopic=True)
+    query_ids, piece_ids, doc_ids = map(Ids.from_bytes, (queries, pieces, docs))
+    grouped = group_rows(query_ids, piece_ids, doc_ids, np.array(levels, dtype=np.float64), by_subtopic=True)
     grade_of = dict(zip(zip(qrels.query.tolist(), qrels.docs, strict=True), qrels.grades.tolist(), strict=True))
     number_of = {query: number for number, query in enumerate(qrels.queries)}
     numbers = [number_of[query] for query in grouped.queries]

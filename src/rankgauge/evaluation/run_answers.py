@@ -130,14 +130,16 @@ class _QueryFacts:
 
     def _unanswerable(self) -> Mask:
         without = self.hits.relevant_judged(np.nextafter(0, 1)) == 0
-        return without & expects_nothing(self.hits.columns, len(self.names))
+        is_unanswerable: Mask = without & expects_nothing(self.hits.columns, len(self.names))
+        return is_unanswerable
 
     def _classed(self) -> Mask:
         """Queries that failed are neither answered nor refused, nor are those that a pipeline rightly skipped."""
         skipped, needed = self._flag(SKIPPED_NAMES), self._flag(NEEDED_NAMES)
         is_needed = ~self._unanswerable() if needed is None else needed
         rightly = np.zeros(len(self.names), dtype=bool) if skipped is None else skipped & ~is_needed
-        return (self.hits.status != Status.FAILED) & ~rightly
+        is_classed: Mask = (self.hits.status != Status.FAILED) & ~rightly
+        return is_classed
 
     def _flag(self, names: Sequence[str]) -> Mask | None:
         column = next((self.hits.columns[name] for name in names if name in self.hits.columns), None)

@@ -238,9 +238,7 @@ def pair_queries(scores: Scores, stored: Baseline, columns: Sequence[int]) -> Pa
     """Some measures of the scores beside those of the baseline; NaN where a query lacks a value on either side."""
     current = _first_measures(scores, columns)
     baseline = aligned_scores(stored, current)
-    is_shared = np.column_stack(
-        [shared_queries(current, baseline, [column]) for column in range(len(columns))] or [np.zeros(len(scores))]
-    ).astype(bool)
+    is_shared = np.column_stack([shared_queries(current, baseline, [column]) for column in range(len(columns))])
     rows = np.flatnonzero(is_shared.any(axis=1))
     if not len(rows):
         raise InputError(

@@ -60,7 +60,8 @@ def evidence_all(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
 
     Formula: 1 if StRecall@k = 1, else 0
     """
-    return (st_recall.kernel(hits, cutoff=cutoff, rel=rel) == 1).astype(float)
+    is_complete: PerQuery = (st_recall.kernel(hits, cutoff=cutoff, rel=rel) == 1).astype(float)
+    return is_complete
 
 
 @measure(

@@ -51,7 +51,8 @@ def recall_all(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
     Formula: 1 if R@k = 1, else 0
     """
     total = hits.relevant_judged(rel)
-    return ((hits.top(cutoff).relevant(rel).count == total) & (total > 0)).astype(float)
+    is_complete: PerQuery = ((hits.top(cutoff).relevant(rel).count == total) & (total > 0)).astype(float)
+    return is_complete
 
 
 # The F-measure at a cutoff.
