@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery
+from rankgauge.errors import MeasureError
 from rankgauge.measures.measure import MeasureScale
 from rankgauge.measures.registry import ANY_RELEVANT, measure, needs, over
 
@@ -20,7 +21,11 @@ LOWER = MeasureScale(better="lower")
 
 
 def _answers(hits: Hits) -> QueryAnswers:
-    assert hits.answers is not None  # whoever evaluates these measures puts them there
+    if hits.answers is None:  # on a cluster, or for plain lists
+        raise MeasureError(
+            "measures of answers and leaks need the whole run, its labels and its metadata",
+            hint="evaluate a log, or test cases and results: rankgauge evaluate today.jsonl",
+        )
     return hits.answers
 
 
