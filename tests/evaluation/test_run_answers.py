@@ -56,7 +56,8 @@ def test_there_are_five_outcomes_and_failed_queries_have_none(tmp_path: Path) ->
         "right refusal": none | {"FalseAnswer": 0, "RightRefusal": 1},
         "failed": none,
     }
-    assert scores.over_queries["R@2"] == (pytest.approx(1 / 3), 3)
+    assert scores["R@2"] == pytest.approx(1 / 3)
+    assert scores.over_queries["R@2"][1] == 3
     assert scores.over_queries["FalseAnswer"] == (0.5, 2)
 
 
@@ -137,7 +138,7 @@ def test_the_default_measures_of_labels_with_unanswerable_queries_include_refusa
 def test_outcomes_equal_a_plain_loop_and_duplicating_an_unanswerable_query_changes_no_ranking_measure(
     cases: list[tuple[bool, bool, bool]], again: int
 ) -> None:
-    rows = [
+    rows: list[Row] = [
         {
             "query": f"q{number}",
             "retrieved": [] if is_refused else ["a" if is_right else "x"],
@@ -204,7 +205,7 @@ def test_the_area_is_the_share_of_pairs_in_the_right_order_and_no_interval_has_t
 
 
 def test_the_curve_has_the_values_at_each_threshold(tmp_path: Path, command: Command) -> None:
-    rows = [
+    rows: list[Row] = [
         {"query": "q1", "retrieved": scored("a", top=0.9), "relevant": ["a"]},
         {"query": "q2", "retrieved": scored("x", top=0.7), "relevant": ["a"]},
         {"query": "q3", "retrieved": scored("a", top=0.3), "relevant": ["a"]},
@@ -214,8 +215,8 @@ def test_the_curve_has_the_values_at_each_threshold(tmp_path: Path, command: Com
     path = log(tmp_path, *rows)
     curve = threshold_curve(evaluate(path))
     assert curve is not None
-    found = [(row.score, row.right_answers, row.false_answers) for row in curve.thresholds]
-    assert found == [(0.3, pytest.approx(2 / 3), 0.5), (0.7, pytest.approx(1 / 3), 0.5), (0.9, pytest.approx(1 / 3), 0)]
+    found = [value for row in curve.thresholds for value in (row.score, row.right_answers, row.false_answers)]
+    assert found == pytest.approx([0.3, 2 / 3, 0.5, 0.7, 1 / 3, 0.5, 0.9, 1 / 3, 0])
     assert curve.auroc == pytest.approx((1 + 1 + 0.5 + 1 + 0 + 1) / 6)
     told = command("evaluate", path)
     assert "min score  right answers @10  false answers" in told.out
