@@ -206,7 +206,7 @@ class _Opener:
     def __init__(self, reading: Reading, opening: Opening, queries: Any) -> None:
         self.reading, self.opening = reading, opening
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
-        self.notes: list[Note] = []
+        self.notes: list[Note] = [] if self.queries is None else list(self.queries.notes)
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
         path, labels = labels, self._loaded(labels)
@@ -423,9 +423,23 @@ class _Opener:
         """The texts of the judged queries; a query id with white space is a text itself."""
         known = {**texts, **({} if self.queries is None else self.queries.known_texts())}
         ids = judgments.queries.to_text()
+        self._check_first_words(ids)
         if not known and sum(len(query.split()) > 1 for query in ids) > len(ids) / 2:
             known = {query: query for query in ids}
         return {query: known[query] for query in ids if query in known}
+
+    def _check_first_words(self, judged: Sequence[str]) -> None:
+        """Raise if labels use the first words of lines as ids, which were read as questions."""
+        if self.queries is None or not self.queries.notes:
+            return
+        words = {text.split(None, 1)[0] for text in self.queries.known_texts().values()}
+        ids = [query for query in judged if query in words]
+        if ids and not any(query in self.queries.known_texts() for query in judged):
+            raise InputError(
+                f"each line of the queries was read as a question, but {shown(ids[0])}, the first word of one, is the "
+                "id of a query in the labels",
+                hint="separate ids from texts with a tab",
+            )
 
     def _texts_in(self, labels: Any) -> dict[str, str]:
         """The texts that a file of test cases or a log has for its queries; a column of the judgments otherwise."""

@@ -126,7 +126,17 @@ def holds_labels(name: str, value: Any) -> bool:
 
 def holds_grades(value: Any) -> bool:
     """Whether a value under a key of grades has documents with grades."""
-    return isinstance(value, JsonPairs) or (isinstance(value, list) and any(isinstance(x, JsonPairs) for x in value))
+    if isinstance(value, JsonPairs):
+        return bool(value) and all(isinstance(grade, (int, float)) for _, grade in value)
+    objects = [item for item in value if isinstance(item, JsonPairs)] if isinstance(value, list) else []
+    return bool(objects) and bool(columns_for(objects[0].names(), "grade"))
+
+
+def _lists_results(value: Any) -> bool:
+    """Whether a value lists results, rather than cases."""
+    if not isinstance(value, list):
+        return False
+    return not any(isinstance(item, JsonPairs) and is_case(dict(item)) for item in value[:1])
 
 
 def is_case(record: Mapping[str, Any]) -> bool:
@@ -139,7 +149,7 @@ def is_case(record: Mapping[str, Any]) -> bool:
     )
     has_labels = any(holds_labels(name, value) for name, value in record.items())
     has_grades = any(holds_grades(record[name]) for name in names_for(names, "grades"))
-    has_results = any(isinstance(record[name], list) for name in names_for(names, "retrieved"))
+    has_results = any(_lists_results(record[name]) for name in names_for(names, "retrieved"))
     return (has_text and not has_document) or has_labels or has_grades or has_results or _has_nested_text(record)
 
 

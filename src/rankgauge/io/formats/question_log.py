@@ -33,7 +33,7 @@ from rankgauge.io.formats.case_keys import (
     unused_notes,
 )
 from rankgauge.io.formats.decimals import DECIMAL
-from rankgauge.io.formats.detection import Head
+from rankgauge.io.formats.detection import YAML_SUFFIXES, Head
 from rankgauge.io.formats.json_mapping import (
     NO_NUMBER,
     STRUCTURES,
@@ -89,6 +89,7 @@ class Log:
     systems: Mapping[int, str] = field(default_factory=dict)  # row with results → name; empty if there is one system
     notes: Sequence[Note] = ()  # on keys that are not used, and on what was around the rows
     is_named: bool = False  # whether the user named the key of the relevant documents
+    kind: str = ""  # what the file is, if it is known to hold no labels
 
     @property
     def warnings(self) -> list[Note]:
@@ -262,6 +263,9 @@ class Log:
         return value
 
     def _required_key(self, source: str, role: str) -> str:
+        if role not in self.keys and self.kind:
+            message = f"this is {self.kind}; expected labels"
+            raise InputError.at(source, None, message, hint="name the request as labels, and this as results")
         if role not in self.keys:
             raise missing_key(source, self.records.names, role)
         return self.keys[role]
@@ -320,7 +324,7 @@ def _log_of(faults: Faults, table: CaseRecords, columns: Columns) -> Log:
     system_key = _system_key(records, ids, columns)
     if system_key is None:
         queries = _unique_queries(faults, records, ids, {})
-        return Log(faults, records, keys, queries, notes=notes, is_named=found.is_named)
+        return Log(faults, records, keys, queries, notes=notes, is_named=found.is_named, kind=table.kind)
     result_keys = {keys[role] for role in ("retrieved", "error") if role in keys}
     rows = [row for row in ids if result_keys & records.records[row].keys()]  # others have labels only
     systems = {row: _system_name(records.records[row].get(system_key)) for row in rows}
@@ -363,7 +367,9 @@ def is_log_head(head: Head, kind: Kind | None = None) -> bool:
     """Whether a file begins as a log or as test cases, whatever contains them."""
     if head.is_json or head.is_yaml:
         record = first_case(head)
-        return record is not None and is_log_record(record, kind)
+        if record is None:
+            return kind == "qrels" and head.name.endswith(YAML_SUFFIXES)  # the reader says what is wrong
+        return is_log_record(record, kind)
     if kind != "qrels" or head.is_arrow:
         return False
     return is_case_header(header_names(head))

@@ -35,6 +35,7 @@ from rankgauge.io.formats.json_text import (
     skip_blanks,
 )
 from rankgauge.io.formats.named_columns import Columns, columns_for, normalize_name
+from rankgauge.io.formats.relevance_tools import RESPONSE, response_rows
 from rankgauge.io.text_checks import check_text
 
 KeyPath = tuple[str | int, ...]
@@ -53,7 +54,7 @@ class CaseRecords:
 
     records: Records
     notes: tuple[Note, ...] = ()
-    has_label_rows: bool = False  # whether each row has one label, and a query several rows
+    kind: str = ""  # what the file is, if it is known and holds no labels
 
 
 def read_test_set(faults: Faults, data: bytes, columns: Columns | None = None) -> CaseRecords:
@@ -156,11 +157,12 @@ def first_case(head: Head) -> dict[str, Any] | None:
 def _first_case_of(document: Any) -> dict[str, Any] | None:
     if _is_own_file(document):
         return None
-    cases = next(iter(_plain_cases(document)), None) if _is_test_set(document) else None
-    if cases is not None:
-        return dict(cases[1])
-    paths = _case_lists(document)
-    items = [item for path in paths for item in _selected(document, path)]
+    if rows := response_rows(document):
+        return dict(rows[0])
+    if _is_test_set(document):
+        items = _plain_cases(document)
+    else:
+        items = [item for path in _case_lists(document) for item in _selected(document, path)]
     return next((dict(item) for _, item in items if isinstance(item, JsonPairs) and is_case(dict(item))), None)
 
 
@@ -176,7 +178,13 @@ def _has_rows(head: Head) -> bool:
         return False
     if head.is_array:
         return False
-    return head.has_more_lines or (is_case(head.record) and not _is_own_file(JsonPairs(head.record.items())))
+    return head.has_more_lines or _is_one_case(JsonPairs(head.record.items()))
+
+
+def _is_one_case(document: JsonPairs) -> bool:
+    """Whether an object is one case, rather than something around cases."""
+    is_around = _is_own_file(document) or _are_cases_by_id(document) or bool(_columns_of(document))
+    return not is_around and is_case(dict(document))
 
 
 def _sketch(head: Head) -> Any:
@@ -218,6 +226,10 @@ def _is_list_of_objects(value: Any) -> bool:
 def _cases_of_document(faults: Faults, document: Any, lines: Lines, selector: str | None) -> CaseRecords:
     """The cases of a document that is parsed, each with its line."""
     source = faults.source
+    if rows := response_rows(document):
+        faults.has_lines = False
+        records = [row.to_dict(source, None) for row in rows]
+        return CaseRecords(Records(np.arange(1, len(rows) + 1), records), kind=RESPONSE)
     notes: list[Note] = []
     if selector is not None:
         items = _selected(document, selector)
@@ -294,7 +306,7 @@ def _choices(source: str, paths: Iterable[str]) -> str:
 def _is_test_set(document: Any) -> bool:
     """Whether a document holds its cases without a name: a list, a case, columns, or cases by their ids."""
     if isinstance(document, JsonPairs):
-        return is_case(dict(document)) or bool(_columns_of(document)) or _are_cases_by_id(document)
+        return _is_one_case(document) or bool(_columns_of(document)) or _are_cases_by_id(document)
     return isinstance(document, list) and _is_case_list(document)
 
 
@@ -304,7 +316,7 @@ def _plain_cases(document: Any) -> Items:
         return [((number,), item) for number, item in enumerate(document)]
     if columns := _columns_of(document):
         return [((number,), item) for number, item in enumerate(columns)]
-    if is_case(dict(document)):
+    if _is_one_case(document):
         return [((), document)]
     return [((key,), JsonPairs([("id", key), *(pair for pair in case if pair[0] != "id")])) for key, case in document]
 
@@ -616,7 +628,7 @@ def _with_label_rows(faults: Faults, table: Records, names: list[str], columns: 
         f"{faults.source}: each row is one label: the document in {shown(key)} answers the query in {shown(text_key)}",
     )
     lines = np.array([line for line, _ in cases.values()], dtype=np.int64)
-    return CaseRecords(Records(lines, [record for _, record in cases.values()]), (note,), has_label_rows=True)
+    return CaseRecords(Records(lines, [record for _, record in cases.values()]), (note,))
 
 
 LABEL_ROWS = "relevant_ids"
