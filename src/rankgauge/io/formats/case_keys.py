@@ -15,7 +15,7 @@ from typing import Any
 
 from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, Note, nearest, shown
-from rankgauge.io.formats.json_text import JsonPairs, Record
+from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles, columns_for, normalize_name
 
 # Role → names in tiers: the certain ones first, then those used if no certain one is there (they may contain texts).
@@ -168,10 +168,10 @@ def _has_nested_text(record: Mapping[str, Any]) -> bool:
 class KeyFinder:
     """Finds the key of each role among the objects of a file. Keys of nested objects have dotted names."""
 
-    def __init__(self, source: str, records: Sequence[Record], columns: Columns) -> None:
+    def __init__(self, source: str, table: Records, columns: Columns) -> None:
         check_roles(columns, ROLES)
-        self.source, self.records, self.columns = source, records, columns
-        self.names = list(dict.fromkeys(key for record in records for key in record))
+        self.source, self.records, self.columns = source, table.records, columns
+        self.names = list(table.names)
         self.notes: list[Note] = []
 
     def find(self) -> CaseKeys:

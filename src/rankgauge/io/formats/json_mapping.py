@@ -52,7 +52,7 @@ def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator
     try:
         reader = MappingReader(faults, blocks, wanted.kind)
         for batch in reader.batches():
-            check_is_mapping(faults.source, reader.few_queries, batch)
+            check_is_mapping(faults.source, wanted.kind, reader.few_queries, batch)
             yield batch
     except (NotJsonError, InputError):
         # What is not JSON, anywhere, is said before anything else.
@@ -69,13 +69,13 @@ CASE_LISTS = frozenset(
 )
 
 
-def check_is_mapping(source: str, queries: list[str], batch: Batch) -> None:
+def check_is_mapping(source: str, kind: Kind, queries: list[str], batch: Batch) -> None:
     """Raise if a file that has few queries is one of test cases or metrics: no query has such a name."""
-    if queries and all(name.casefold() in CASE_LISTS for name in queries):
+    if kind == "qrels" and queries and all(name.casefold() in CASE_LISTS for name in queries):
         raise InputError.at(
             source,
             None,
-            f"this looks like a file of test cases, not of judgments or results: its queries are called "
+            f"this looks like a file of test cases, not of judgments: its queries are called "
             f"{listing(map(shown, queries), 3)}",
             hint=CASES_HINT,
         )

@@ -7,14 +7,18 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rankgauge.core.batch import Batch
-from rankgauge.core.ids import encode_id
+from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.qrels import ANSWERABLE
 from rankgauge.core.run import RunExtras
 from rankgauge.errors import InputError, Note, shown, warn_user
@@ -71,6 +75,7 @@ from rankgauge.io.text_checks import replace_lone_surrogates
 
 CONTEXT_KEYS = ("retrieved_contexts", "contexts")  # of texts, beside a list of ids or in its place
 DEFAULT_ERROR = "failed"
+SCALARS = {str, int, float, bool}
 QUIET_NOTES = ("beside-cases", "comment", "label-rows", K_UNUSED)  # which Python does not warn of
 NOTHING_HINT = "write [] if a case expects nothing"
 
@@ -147,8 +152,38 @@ class Log:
                 )
             return None
 
-        rows = self._collect(faults, "qrels", read)
+        rows = self._plain_labels() or self._collect(faults, "qrels", read)
         return replace(rows, columns={**self.columns(), **self._answerable(rows.empty)})
+
+    def _plain_labels(self) -> Batch | None:
+        """All labels at once, if each row lists different ids as ASCII text; None if not."""
+        key = self.keys.get("relevant")
+        if key is None or "grades" in self.keys or self.systems or len(self.queries) != len(self.records.records):
+            return None
+        values = [record.get(key) for record in self.records.records]
+        if set(map(type, values)) != {list} or not set(map(type, chain.from_iterable(values))) <= {str}:
+            return None
+        values = [
+            docs if len(docs) < 2 or len(set(docs)) == len(docs) else list(dict.fromkeys(docs)) for docs in values
+        ]
+        docs = list(chain.from_iterable(values))
+        text = "".join(docs)
+        if not text.isascii() or "\0" in text or not all(docs):
+            return None
+        sizes = np.fromiter(map(len, values), np.int64, len(values))
+        rows = np.repeat(np.arange(len(values)), sizes)
+        queries = list(self.queries.values())
+        ids = Ids.from_bytes(queries)
+        query = ids.take(rows)
+        if sizes.all():
+            query.__dict__["distinct"] = rows, ids  # no need to find out which ids differ
+        return Batch(
+            self.records.line[rows],
+            query,
+            Ids.from_text(docs, "document id"),
+            np.ones(len(docs)),
+            empty=tuple(queries[row] for row in np.flatnonzero(sizes == 0).tolist()),
+        )
 
     def _answerable(self, empty: Sequence[bytes]) -> dict[str, dict[str, Any]]:
         """Which queries have an answer, as a column, if some have none: nothing is expected for them."""
@@ -162,12 +197,18 @@ class Log:
     def columns(self) -> dict[str, dict[str, Any]]:
         """Every key with a scalar that has no other role: column → query id → value, that of the first row."""
         used_keys = {name for role, name in self.keys.items() if role not in ("query", "k")}
+        records = [self.records.records[row] for row in self.first_rows.values()]
+        names = [query.decode("utf-8", "surrogateescape") for query in self.first_rows]
         columns: dict[str, dict[str, Any]] = {}
-        for query, row in self.first_rows.items():
-            name = query.decode("utf-8", "surrogateescape")
-            for key, value in self.records.records[row].items():
-                if key not in used_keys and isinstance(value, (str, int, float)):
-                    columns.setdefault("k" if key == self.keys.get("k") else key, {})[name] = value
+        for key in self.records.names:
+            if key in used_keys:
+                continue
+            values = [record.get(key) for record in records]
+            column = dict(zip(names, values, strict=True))
+            if not set(map(type, values)) <= SCALARS:
+                column = {name: value for name, value in column.items() if isinstance(value, (str, int, float))}
+            if column:
+                columns["k" if key == self.keys.get("k") else key] = column
         return columns
 
     def texts(self) -> dict[bytes, str]:
@@ -308,7 +349,20 @@ class Log:
 
 def load(faults: Faults, data: bytes, columns: Columns | None = None) -> Log:
     """The log or the test cases in a file's bytes."""
-    return _log_of(faults, read_test_set(faults, data, columns), columns or {})
+    with paused_collection():
+        return _log_of(faults, read_test_set(faults, data, columns), columns or {})
+
+
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """Make many objects, none of which is garbage, without looking for garbage among them again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def load_objects(faults: Faults, objects: Any, columns: Columns | None = None) -> Log:
@@ -318,7 +372,7 @@ def load_objects(faults: Faults, objects: Any, columns: Columns | None = None) -
 
 def _log_of(faults: Faults, table: CaseRecords, columns: Columns) -> Log:
     records = table.records
-    found = KeyFinder(faults.source, records.records, columns).find()
+    found = KeyFinder(faults.source, records, columns).find()
     keys, notes = found.keys, _notes(faults.source, table, found)
     ids = _query_ids(faults, records, keys)
     system_key = _system_key(records, ids, columns)
@@ -348,7 +402,9 @@ def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator
         return
     for note in log.warnings:
         warn_user(note.message)
-    yield log.qrels_rows(faults)
+    with paused_collection():
+        rows = log.qrels_rows(faults)
+    yield rows
 
 
 def is_log_record(record: Mapping[str, Any], kind: Kind | None = None) -> bool:
@@ -386,6 +442,9 @@ def _query_ids(faults: Faults, records: Records, keys: Mapping[str, str]) -> dic
     """Row → id: the query id, else the text of the query, else the line number."""
     ids: dict[int, bytes] = {}
     key = keys.get("id") or keys.get("query")
+    values = [record.get(key or "") for record in records.records]
+    if set(map(type, values)) == {str} and all(values) and (text := "".join(values)).isascii() and "\0" not in text:
+        return dict(enumerate(value.encode("ascii") for value in values))
     for row, record in enumerate(records.records):
         line = int(records.line[row]) or row + 1
         try:
@@ -416,6 +475,8 @@ def _unique_queries(
     faults: Faults, records: Records, ids: Mapping[int, bytes], systems: Mapping[int, str]
 ) -> dict[int, bytes]:
     """The rows whose query is there for the first time, in each system; any other is a fault."""
+    if not systems and len(set(ids.values())) == len(ids):
+        return dict(ids)
     unique: dict[int, bytes] = {}
     first_lines: dict[tuple[str, bytes], int] = {}
     for row, query in ids.items():

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from rankgauge.core.batch import Batch
-from rankgauge.errors import InputError, shown
 from rankgauge.io.formats.case_keys import names_for
 from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.json_text import JsonPairs
 from rankgauge.io.formats.named_columns import Kind
+from rankgauge.io.writers import whole_grades
 
 QUEPID_COLUMNS = ["query", "docid", "rating"]
 INDEX = "INDEX"  # where the name of an index belongs that judgments do not have
@@ -68,14 +68,9 @@ def _query_texts(rows: Batch) -> dict[str, str]:
 
 
 def _judgments(rows: Batch) -> Iterator[tuple[str, str, int]]:
-    """Query, document and grade of each row; a grade must be a whole number of at least 0."""
-    for query, doc, grade in zip(rows.query.to_text(), rows.doc.to_text(), rows.value.tolist(), strict=True):
-        if grade < 0 or grade != int(grade):
-            raise InputError(
-                f"expected a whole number of at least 0 as rating, found {grade:g} for document {shown(doc)} of query "
-                f"{shown(query)}"
-            )
-        yield query, doc, int(grade)
+    """Query, document and grade of each row; a grade must be a whole number."""
+    grades = map(int, whole_grades(rows))
+    yield from zip(rows.query.to_text(), rows.doc.to_text(), grades, strict=True)
 
 
 def response_rows(document: Any) -> list[JsonPairs]:
