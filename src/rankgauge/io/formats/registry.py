@@ -55,7 +55,9 @@ class Format:
     matches: Callable[[Head, Kind], bool]
     read: ReadBatches
     write: WriteRows | None = None
-    keeps: frozenset[str] = frozenset()  # which optional parts it can hold: iter rank score tag empty columns extras
+    keeps: frozenset[str] = (
+        frozenset()
+    )  # what it can hold: iter rank score tag empty columns texts extras
     suffixes: tuple[str, ...] = ()
     has_names: bool = False  # whether its columns have names, which a caller can refer to
     extra: str | None = None
@@ -193,6 +195,7 @@ FORMATS = (
         relevance_tools.is_rank_eval,
         question_log.read_batches,
         relevance_tools.write_rank_eval,
+        frozenset({"texts"}),
         has_names=True,
     ),
     Format(
@@ -256,6 +259,7 @@ FORMATS = (
         relevance_tools.is_quepid,
         delimited.csv_batches,
         relevance_tools.write_quepid,
+        frozenset({"texts"}),
         has_names=True,
     ),
     Format(
