@@ -57,6 +57,11 @@ def read_cases(test_cases: AnyCases, *, columns: Columns | None = None) -> Cases
     """
     if isinstance(test_cases, Cases):
         return test_cases
+    with question_log.paused_collection():
+        return _read(test_cases, columns)
+
+
+def _read(test_cases: Any, columns: Columns | None) -> Cases:
     if isinstance(test_cases, (str, Path)):
         faults, title = Faults(str(test_cases)), source_name(test_cases)
         cases_log = question_log.load(faults, read_bytes(test_cases)[0], columns)
@@ -71,15 +76,15 @@ def read_cases(test_cases: AnyCases, *, columns: Columns | None = None) -> Cases
     texts = cases_log.texts()
     text_key = cases_log.keys.get("query")
     case_columns = {name: dict(values) for name, values in rows.columns.items() if name != text_key}
-    cases = []
+    cases, lines, own_k = [], cases_log.records.line.tolist(), case_columns.get("k", {})
     for key, row in cases_log.first_rows.items():
         query_id = key.decode("utf-8", "surrogateescape")
-        line = int(cases_log.records.line[row]) or None
+        line = lines[row] or None
         if key not in texts:
             raise InputError.at(
                 faults.source, line, "expected the text of a query, found none", hint='write {"query": "…"}'
             )
-        k = _check_case_k(faults.source, line, case_columns.get("k", {}).get(query_id))
+        k = _check_case_k(faults.source, line, own_k.get(query_id))
         cases.append(Case(query_id, texts[key], k))
     if WEIGHT in case_columns:
         checked_weights([case_columns[WEIGHT].get(case.id, np.nan) for case in cases])

@@ -55,9 +55,7 @@ class Format:
     matches: Callable[[Head, Kind], bool]
     read: ReadBatches
     write: WriteRows | None = None
-    keeps: frozenset[str] = (
-        frozenset()
-    )  # what it can hold: iter rank score tag empty columns texts extras
+    keeps: frozenset[str] = frozenset()  # what it can hold: iter rank score tag empty columns texts extras
     suffixes: tuple[str, ...] = ()
     has_names: bool = False  # whether its columns have names, which a caller can refer to
     extra: str | None = None
