@@ -159,6 +159,8 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("truth.json", [{"question": A, "ground_truth": "42"}], "'ground_truth' looks like an answer",
      "--column relevant=ground_truth"),
     ("answer.csv", f"question,gold\n{A},open the settings\n", "'gold' looks like an answer", "--column relevant=gold"),
+    ("answers.csv", f"question,expected_answer\n{A},open it\n", "test cases without a key.*'expected_answer'",
+     "--column relevant=expected_answer"),
     ("unknown.json", cases("best", one=True), "without a key for the relevant documents.*'best'",
      "--column relevant=best"),
     ("text.json", cases("must_contain"), r"expect text \('must_contain'\)", "--match text"),

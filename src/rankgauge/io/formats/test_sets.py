@@ -559,7 +559,7 @@ def document_columns(names: Sequence[str]) -> list[str]:
 
 
 def is_case_header(names: Sequence[str], columns: Columns | None = None) -> bool:
-    """Whether a table has test cases: the text of a query, and labels in a column, or a document and no grade."""
+    """Whether a table has test cases: the text of a query, and labels in a column, or neither grades nor scores."""
     if columns and "relevant" in columns:
         return columns["relevant"] in names or "{" in columns["relevant"]
     texts = [name for name in names_for(names, "query") if normalize_name(name) not in ("text", "input")]
@@ -567,8 +567,7 @@ def is_case_header(names: Sequence[str], columns: Columns | None = None) -> bool
         return False
     if any(label_kind(name) for name in names) or names_for(names, "grades"):
         return not (columns_for(names, "doc") and columns_for(names, "grade"))
-    has_number = any(columns_for(names, role) for role in ("grade", "score", "rank"))
-    return not has_number and (len(document_columns(names)) == 1 or bool(names_for(names, "id")))
+    return not any(columns_for(names, role) for role in ("grade", "score", "rank"))
 
 
 def read_case_table(faults: Faults, data: bytes, head: Head, columns: Columns) -> CaseRecords:
