@@ -46,6 +46,7 @@ from rankgauge.io.read import (
     as_qrels,
     as_run,
     build_qrels,
+    documents_of,
     head_record,
     log_from_stream,
     read_qrels,
@@ -70,6 +71,7 @@ LATER = {  # what rooms after this one do, imported on first use
 ENTRY, HISTORY, COMMAND = "entry:", "history:", "command:"
 BASELINE_MARK = b'"rankgauge.baseline/'
 NAMED_QUERIES = 3
+MIN_SENTENCE = 5  # words from which a label is a sentence, even if ids have white space
 RESULT_KINDS = (
     "results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live retriever: "
     "module:object, ./FILE.py:name, FILE.yaml"
@@ -205,6 +207,7 @@ class _Opener:
 
     def __init__(self, reading: Reading, opening: Opening, queries: Any) -> None:
         self.reading, self.opening = reading, opening
+        self.may_be_texts = False  # whether the key of the labels does not say that they are ids
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
         self.notes: list[Note] = [] if self.queries is None else list(self.queries.notes)
 
@@ -245,6 +248,8 @@ class _Opener:
         for row, result in enumerate(opened):
             opened[row] = self._ask(result, labels, texts) if row in live else self._open(result)
         opened = [run for result in opened for run in self._named_runs(result)]
+        if self.may_be_texts:
+            self._check_labels_are_ids(labels, opened)
         queries: Any = self.queries
         if queries is None and texts:
             queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})
@@ -322,7 +327,34 @@ class _Opener:
         report_long_ids(faults, rows, limits.max_line)
         judgments = build_qrels(SourceRows(rows, faults), name=name)
         self.notes += cases.notes
+        self.may_be_texts = not cases.has_id_key
         return judgments, {query.decode("utf-8", "surrogateescape"): text for query, text in cases.texts().items()}
+
+    def _check_labels_are_ids(self, labels: Qrels, results: Sequence[Any]) -> None:
+        """Raise if most labels have white space and none is the id of a result: they are texts, and worth 0 as ids.
+
+        If results have ids with white space, only a sentence is a text.
+        """
+        docs = labels.docs.to_text()
+        texts = {doc for doc in docs if len(doc.split()) > 1}
+        if 2 * len(texts) <= len(docs):
+            return
+        least = 2
+        for result in results:
+            for ids in () if is_stored(result) else documents_of(result, self.reading):
+                names = set(ids.to_text())
+                if texts & names:
+                    return
+                least = MIN_SENTENCE if any(len(name.split()) > 1 for name in names) else least
+        text = next((doc for doc in docs if len(doc.split()) >= least), None)
+        if text is not None and any(not is_stored(result) for result in results):
+            raise InputError.at(
+                labels.name,
+                None,
+                f"expected the ids of documents, found texts, of which none is the id of a result: {shown(text)}",
+                hint="compare with the texts of the results: --match text; or label by text: "
+                '{"query": "…", "gold": ["a sentence"]}',
+            )
 
     # -- columns that the user names ------------------------------------------------------------------------------
 

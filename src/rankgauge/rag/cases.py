@@ -19,7 +19,6 @@ from rankgauge.errors import InputError, shown, warn_user
 from rankgauge.io.byte_streams import read_bytes, source_name
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
-from rankgauge.io.formats.case_keys import label_kind
 from rankgauge.io.formats.named_columns import Columns
 from rankgauge.io.formats.test_sets import CASES_SOURCE
 from rankgauge.io.read import SourceRows, build_qrels
@@ -88,8 +87,8 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
         cases.append(Case(query_id, texts[key], k))
     if WEIGHT in case_columns:
         checked_weights([case_columns[WEIGHT].get(case.id, np.nan) for case in cases])
-    has_id_key = cases_log.is_named or label_kind(cases_log.keys.get("relevant", "relevant_ids")) == "id"
-    return Cases(cases, _judgments(cases_log, qrels, cases), case_columns, faults.source, has_id_key)
+    judgments = _judgments(cases_log, qrels, cases)
+    return Cases(cases, judgments, case_columns, faults.source, cases_log.has_id_key)
 
 
 def _judgments(cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, QueryJudgments]:

@@ -156,6 +156,8 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "--column relevant=gold_ids"),
     ("expected.json", [{"question": A, "expected": "In the settings."}], "'expected' looks like an answer",
      "--column relevant=expected"),
+    ("mixed.json", [{"question": A, "expected": ["d1"]}, {"question": B, "expected": "open it"}],
+     "'open it', which looks like an answer", ""),
     ("truth.json", [{"question": A, "ground_truth": "42"}], "'ground_truth' looks like an answer",
      "--column relevant=ground_truth"),
     ("answer.csv", f"question,gold\n{A},open the settings\n", "'gold' looks like an answer", "--column relevant=gold"),

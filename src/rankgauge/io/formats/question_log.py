@@ -31,6 +31,7 @@ from rankgauge.io.formats.case_keys import (
     answerable_flag,
     holds_labels,
     is_case,
+    label_kind,
     missing_key,
     names_for,
     takes_one_string,
@@ -100,6 +101,11 @@ class Log:
     def warnings(self) -> list[Note]:
         """The notes on what changes the meaning of the cases; the others say how they were read."""
         return [note for note in self.notes if note.code not in QUIET_NOTES]
+
+    @property
+    def has_id_key(self) -> bool:
+        """Whether the key of the relevant documents says that they are ids, or the user says so."""
+        return self.is_named or label_kind(self.keys.get("relevant", "relevant_ids")) == "id"
 
     @cached_property
     def first_rows(self) -> dict[bytes, int]:
