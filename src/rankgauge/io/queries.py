@@ -11,7 +11,7 @@ import numpy as np
 
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.result_views import HtmlView
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, Note, shown
 from rankgauge.io.byte_streams import (
     DEFAULT_LIMITS,
     AnyFile,
@@ -27,6 +27,7 @@ from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.json_text import JsonPairs, Record, Records, describe_json, id_from_json, read_records
 from rankgauge.io.formats.named_columns import DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES, has_name, normalize_name
 from rankgauge.io.formats.sgml import is_topics, read_topics
+from rankgauge.io.formats.test_sets import is_case_header
 from rankgauge.io.text_checks import check_text, replace_lone_surrogates
 
 
@@ -37,6 +38,7 @@ class Queries(HtmlView):
     ids: Ids
     texts: Sequence[str | None]
     columns: Mapping[str, Mapping[str, Any]]
+    notes: tuple[Note, ...] = ()  # how lines of text were read
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -65,9 +67,10 @@ def read_queries(path: AnyFile, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
     columns: dict[str, dict[str, Any]] = {}
     for query, row in zip(ids.to_text(), table.records, strict=True):
         for column, value in _with_metadata(row):
-            if column not in (id_key, text_key) and isinstance(value, (str, int, float)):
+            if column not in (id_key, text_key, FIRST_WORD) and isinstance(value, (str, int, float)):
                 columns.setdefault("k" if normalize_name(column) == "topk" else column, {})[query] = value
-    return Queries(ids, [_text(row.get(text_key or "")) for row in table.records], columns)
+    texts = [_text(row.get(text_key or "")) for row in table.records]
+    return Queries(ids, texts, columns, _line_notes(faults.source, table))
 
 
 def as_queries(source: Queries | AnyFile, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
@@ -95,6 +98,9 @@ def _read_table(faults: Faults, path: AnyFile, limits: Limits) -> Records:
         return _from_log(faults, data)
     if is_topics(head.text):
         return read_topics(faults, data)
+    names = question_log.header_names(head)
+    if is_case_header(names) and not any(has_name(name, QUERY_ID_NAMES) for name in names):
+        return _from_log(faults, data)
     return read_query_table(faults, data, head)
 
 
@@ -198,20 +204,45 @@ def _are_plain_lines(line: bytes, delimiter: bytes, names: list[str]) -> bool:
     """Whether the lines are an id, or an id and a text: commas in the text do not make columns."""
     if delimiter == b"\t" or line.lstrip()[:1] in (b"{", b"["):
         return False
-    return len(names) == 1 or len(names[0].split()) > 1
+    return len(names) == 1 or len(names[0].split()) > 1 or _is_prose(line, names[0])
+
+
+def _is_prose(line: bytes, first: str) -> bool:
+    """Whether a comma is one of a sentence: a space follows it, and nothing before it has a digit, as an id has."""
+    return line.startswith(first.encode("utf-8", "surrogateescape") + b", ") and not any(c.isdigit() for c in first)
+
+
+FIRST_WORD = "first word"  # of a line that is a question: an id only by mistake
 
 
 def _read_plain_lines(faults: Faults, data: bytes) -> Records:
-    numbers: list[int] = []
-    rows: list[Record] = []
-    for number, line in enumerate(data.decode("utf-8", "surrogateescape").split("\n"), start=1):
-        fields = line.split(None, 1)
-        if fields:
-            numbers.append(number)
-            rows.append({"_id": fields[0], "text": fields[1].rstrip() if len(fields) > 1 else None})
-    if not rows:
+    """Lines of one id each, of an id and a text, or of a question each, which is its own id.
+
+    The first word is an id only if it has a digit on every line, and is there once: "301 international crime".
+    """
+    lines = [line.strip() for line in data.decode("utf-8", "surrogateescape").split("\n")]
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line]
+    if not numbered:
         raise InputError.at(faults.source, None, "no lines with content")
-    return Records(np.array(numbers, dtype=np.int64), rows)
+    words = [line.split(None, 1) for _, line in numbered]
+    firsts = [fields[0] for fields in words]
+    are_ids = all(len(fields) == 1 for fields in words) or (
+        all(any(c.isdigit() for c in first) for first in firsts) and len(set(firsts)) == len(firsts)
+    )
+    if are_ids:
+        rows: list[Record] = [{"_id": one[0], "text": one[1] if len(one) > 1 else None} for one in words]
+    else:
+        rows = [{"_id": line, "text": line, FIRST_WORD: one[0]} for (_, line), one in zip(numbered, words, strict=True)]
+    return Records(np.array([number for number, _ in numbered], dtype=np.int64), rows)
+
+
+def _line_notes(source: str, table: Records) -> tuple[Note, ...]:
+    """A note on lines of text: whether each is a question, or begins with an id."""
+    first = table.records[0]
+    if FIRST_WORD in first:
+        example = f"{shown(str(first['text']))}, not the query {shown(str(first[FIRST_WORD]))}"
+        return (Note("lines-are-questions", f"{source}: each line is a question: {example}"),)
+    return ()
 
 
 def _typed(column: Ids, name: str) -> list[Any]:

@@ -46,6 +46,7 @@ from rankgauge.io.read import (
     as_qrels,
     as_run,
     build_qrels,
+    documents_of,
     head_record,
     log_from_stream,
     read_qrels,
@@ -70,6 +71,7 @@ LATER = {  # what rooms after this one do, imported on first use
 ENTRY, HISTORY, COMMAND = "entry:", "history:", "command:"
 BASELINE_MARK = b'"rankgauge.baseline/'
 NAMED_QUERIES = 3
+MIN_SENTENCE = 5  # words from which a label is a sentence, even if ids have white space
 RESULT_KINDS = (
     "results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live retriever: "
     "module:object, ./FILE.py:name, FILE.yaml"
@@ -205,8 +207,9 @@ class _Opener:
 
     def __init__(self, reading: Reading, opening: Opening, queries: Any) -> None:
         self.reading, self.opening = reading, opening
+        self.may_be_texts = False  # whether the key of the labels does not say that they are ids
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
-        self.notes: list[Note] = []
+        self.notes: list[Note] = [] if self.queries is None else list(self.queries.notes)
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
         path, labels = labels, self._loaded(labels)
@@ -245,6 +248,8 @@ class _Opener:
         for row, result in enumerate(opened):
             opened[row] = self._ask(result, labels, texts) if row in live else self._open(result)
         opened = [run for result in opened for run in self._named_runs(result)]
+        if self.may_be_texts:
+            self._check_labels_are_ids(labels, opened)
         queries: Any = self.queries
         if queries is None and texts:
             queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})
@@ -322,7 +327,34 @@ class _Opener:
         report_long_ids(faults, rows, limits.max_line)
         judgments = build_qrels(SourceRows(rows, faults), name=name)
         self.notes += cases.notes
+        self.may_be_texts = not cases.has_id_key
         return judgments, {query.decode("utf-8", "surrogateescape"): text for query, text in cases.texts().items()}
+
+    def _check_labels_are_ids(self, labels: Qrels, results: Sequence[Any]) -> None:
+        """Raise if most labels have white space and none is the id of a result: they are texts, and worth 0 as ids.
+
+        If results have ids with white space, only a sentence is a text.
+        """
+        docs = labels.docs.to_text()
+        texts = {doc for doc in docs if len(doc.split()) > 1}
+        if 2 * len(texts) <= len(docs):
+            return
+        least = 2
+        for result in results:
+            for ids in () if is_stored(result) else documents_of(result, self.reading):
+                names = set(ids.to_text())
+                if texts & names:
+                    return
+                least = MIN_SENTENCE if any(len(name.split()) > 1 for name in names) else least
+        text = next((doc for doc in docs if len(doc.split()) >= least), None)
+        if text is not None and any(not is_stored(result) for result in results):
+            raise InputError.at(
+                labels.name,
+                None,
+                f"expected the ids of documents, found texts, of which none is the id of a result: {shown(text)}",
+                hint="compare with the texts of the results: --match text; or label by text: "
+                '{"query": "…", "gold": ["a sentence"]}',
+            )
 
     # -- columns that the user names ------------------------------------------------------------------------------
 
@@ -423,9 +455,23 @@ class _Opener:
         """The texts of the judged queries; a query id with white space is a text itself."""
         known = {**texts, **({} if self.queries is None else self.queries.known_texts())}
         ids = judgments.queries.to_text()
+        self._check_first_words(ids)
         if not known and sum(len(query.split()) > 1 for query in ids) > len(ids) / 2:
             known = {query: query for query in ids}
         return {query: known[query] for query in ids if query in known}
+
+    def _check_first_words(self, judged: Sequence[str]) -> None:
+        """Raise if labels use the first words of lines as ids, which were read as questions."""
+        if self.queries is None or not self.queries.notes:
+            return
+        words = {text.split(None, 1)[0] for text in self.queries.known_texts().values()}
+        ids = [query for query in judged if query in words]
+        if ids and not any(query in self.queries.known_texts() for query in judged):
+            raise InputError(
+                f"each line of the queries was read as a question, but {shown(ids[0])}, the first word of one, is the "
+                "id of a query in the labels",
+                hint="separate ids from texts with a tab",
+            )
 
     def _texts_in(self, labels: Any) -> dict[str, str]:
         """The texts that a file of test cases or a log has for its queries; a column of the judgments otherwise."""

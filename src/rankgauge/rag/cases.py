@@ -20,7 +20,6 @@ from rankgauge.errors import InputError, shown, warn_user
 from rankgauge.io.byte_streams import read_bytes, source_name
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
-from rankgauge.io.formats.case_keys import label_kind
 from rankgauge.io.formats.named_columns import Columns
 from rankgauge.io.formats.test_sets import CASES_SOURCE
 from rankgauge.io.read import SourceRows, build_qrels
@@ -60,6 +59,19 @@ def read_cases(test_cases: AnyCases, *, columns: Columns | None = None, needs_re
     """
     if isinstance(test_cases, Cases):
         return test_cases
+    with question_log.paused_collection():
+        cases = _read(test_cases, columns)
+    if needs_relevant and cases.evidence is not None and not cases.evidence.is_complete:
+        raise InputError.at(
+            cases.source,
+            None,
+            "expected relevant documents beside the evidence of every query, found queries without any",
+            hint="without them, score evidence alone: evaluate(cases, retriever, ['EvidenceAll@5', 'StRecall@5'])",
+        )
+    return cases
+
+
+def _read(test_cases: Any, columns: Columns | None) -> Cases:
     if isinstance(test_cases, (str, Path)):
         faults, title = Faults(str(test_cases)), source_name(test_cases)
         cases_log = question_log.load(faults, read_bytes(test_cases)[0], columns)
@@ -68,33 +80,26 @@ def read_cases(test_cases: AnyCases, *, columns: Columns | None = None, needs_re
         cases_log = question_log.load_objects(faults, test_cases, columns)
     rows = cases_log.qrels_rows(faults)
     faults.raise_errors()
-    if needs_relevant and rows.evidence is not None and not rows.evidence.is_complete:
-        raise InputError.at(
-            faults.source,
-            None,
-            "expected relevant documents beside the evidence of every query, found queries without any",
-            hint="without them, score evidence alone: evaluate(cases, retriever, ['EvidenceAll@5', 'StRecall@5'])",
-        )
     qrels = build_qrels(SourceRows(rows, faults), name=title)
     for note in cases_log.warnings:
         warn_user(note.message)
     texts = cases_log.texts()
     text_key = cases_log.keys.get("query")
     case_columns = {name: dict(values) for name, values in rows.columns.items() if name != text_key}
-    cases = []
+    cases, lines, own_k = [], cases_log.records.line.tolist(), case_columns.get("k", {})
     for key, row in cases_log.first_rows.items():
         query_id = key.decode("utf-8", "surrogateescape")
-        line = int(cases_log.records.line[row]) or None
+        line = lines[row] or None
         if key not in texts:
             raise InputError.at(
                 faults.source, line, "expected the text of a query, found none", hint='write {"query": "…"}'
             )
-        k = _check_case_k(faults.source, line, case_columns.get("k", {}).get(query_id))
+        k = _check_case_k(faults.source, line, own_k.get(query_id))
         cases.append(Case(query_id, texts[key], k))
     if WEIGHT in case_columns:
         checked_weights([case_columns[WEIGHT].get(case.id, np.nan) for case in cases])
-    has_id_key = cases_log.is_named or label_kind(cases_log.keys.get("relevant", "relevant_ids")) == "id"
-    return Cases(cases, _judgments(cases_log, qrels, cases), case_columns, faults.source, has_id_key, rows.evidence)
+    judgments = _judgments(cases_log, qrels, cases)
+    return Cases(cases, judgments, case_columns, faults.source, cases_log.has_id_key, rows.evidence)
 
 
 def _judgments(cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, QueryJudgments]:

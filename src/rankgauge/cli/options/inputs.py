@@ -199,17 +199,19 @@ def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
     return names
 
 
+COLUMN: Option = option(
+    "--column",
+    "columns",
+    section=Section.FILES,
+    rare=True,
+    multiple=True,
+    metavar="ROLE=NAME",
+    help="Say which key or column is which: relevant, query, id of test cases; query, doc, grade of judgments; query, "
+    "doc, score, rank, tag of runs; repeatable.",
+)
 READING_OPTIONS: tuple[Option, ...] = (
     *declared_options(Reading, "qrels_format", "run_format"),
-    option(
-        "--column",
-        "columns",
-        section=Section.FILES,
-        rare=True,
-        multiple=True,
-        metavar="ROLE=NAME",
-        help="Read a column of the runs as query, doc, score, rank or tag, if its name does not say so; repeatable.",
-    ),
+    COLUMN,
     *declared_options(Reading, "on_duplicate"),
     *declared_options(Limits, "strict"),
 )

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
 from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, Note, nearest, shown
-from rankgauge.io.formats.json_text import JsonPairs, Record
+from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles, columns_for, normalize_name
 
 # Role → names in tiers: the certain ones first, then those used if no certain one is there (they may contain texts).
@@ -77,18 +78,12 @@ EXPECTED_TEXT = re.compile(
 class CaseKeys:
     """The key of each role that a file has, and what to know of the others.
 
-    ``is_named`` says whether the user named the key of the relevant documents. ``answers`` are keys that could hold
-    relevant documents, but have a text.
+    ``is_named`` says whether the user named the key of the relevant documents.
     """
 
     keys: dict[str, str]
     is_named: bool = False
     notes: tuple[Note, ...] = ()
-
-    @property
-    def has_id_key(self) -> bool:
-        """Whether the key of the relevant documents says that they are ids."""
-        return label_kind(self.keys.get("relevant", "")) == "id"
 
 
 def label_kind(name: str) -> str | None:
@@ -132,7 +127,17 @@ def holds_labels(name: str, value: Any) -> bool:
 
 def holds_grades(value: Any) -> bool:
     """Whether a value under a key of grades has documents with grades."""
-    return isinstance(value, JsonPairs) or (isinstance(value, list) and any(isinstance(x, JsonPairs) for x in value))
+    if isinstance(value, JsonPairs):
+        return bool(value) and all(isinstance(grade, (int, float)) for _, grade in value)
+    objects = [item for item in value if isinstance(item, JsonPairs)] if isinstance(value, list) else []
+    return bool(objects) and bool(columns_for(objects[0].names(), "grade"))
+
+
+def _lists_results(value: Any) -> bool:
+    """Whether a value lists results, rather than cases."""
+    if not isinstance(value, list):
+        return False
+    return not any(isinstance(item, JsonPairs) and is_case(dict(item)) for item in value[:1])
 
 
 def is_case(record: Mapping[str, Any]) -> bool:
@@ -145,7 +150,7 @@ def is_case(record: Mapping[str, Any]) -> bool:
     )
     has_labels = any(holds_labels(name, value) for name, value in record.items())
     has_grades = any(holds_grades(record[name]) for name in names_for(names, "grades"))
-    has_results = any(isinstance(record[name], list) for name in names_for(names, "retrieved"))
+    has_results = any(_lists_results(record[name]) for name in names_for(names, "retrieved"))
     return (has_text and not has_document) or has_labels or has_grades or has_results or _has_nested_text(record)
 
 
@@ -164,10 +169,10 @@ def _has_nested_text(record: Mapping[str, Any]) -> bool:
 class KeyFinder:
     """Finds the key of each role among the objects of a file. Keys of nested objects have dotted names."""
 
-    def __init__(self, source: str, records: Sequence[Record], columns: Columns) -> None:
+    def __init__(self, source: str, table: Records, columns: Columns) -> None:
         check_roles(columns, ROLES)
-        self.source, self.records, self.columns = source, records, columns
-        self.names = list(dict.fromkeys(key for record in records for key in record))
+        self.source, self.records, self.columns = source, table.records, columns
+        self.names = list(table.names)
         self.notes: list[Note] = []
 
     def find(self) -> CaseKeys:
@@ -251,10 +256,10 @@ class KeyFinder:
             for name in self.names
             if name not in self.columns.values()
             and label_kind(name)
-            and (self._has(name, lambda value, name=name: holds_labels(name, value)) or self._is_empty(name))
+            and (self._has(name, partial(holds_labels, name)) or self._is_empty(name))
         ]
         if not matches:
-            matches = self._nested(lambda name: label_kind(name) is not None, lambda value: _is_list(value))
+            matches = self._nested(lambda name: label_kind(name) is not None, _is_list)
         if len(matches) > 1:
             with_id = [name for name in matches if label_kind(name) == "id"]
             if len(with_id) != 1:

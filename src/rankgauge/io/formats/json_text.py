@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -215,10 +216,13 @@ class Records:
     line: Ints
     records: Sequence[Record]
 
-    @property
+    @cached_property
     def names(self) -> Sequence[str]:
         """Every key of any object."""
-        return list(dict.fromkeys(key for record in self.records for key in record))
+        names: dict[str, None] = {}
+        for keys in dict.fromkeys(map(tuple, self.records)):  # few objects differ in their keys
+            names.update(dict.fromkeys(keys))
+        return list(names)
 
     def take(self, rows: Sequence[int]) -> Records:
         """Some of the objects, in the given order."""
@@ -262,6 +266,8 @@ class Records:
 def read_records(faults: Faults, data: bytes) -> Records:
     """The objects of a file. Text that is not JSON is an error at once; a value that is not an object is a fault."""
     data = check_text(faults, data)
+    if (plain := _plain_records(faults.source, data)) is not None:
+        return plain
     lines: list[int] = []
     records: list[Record] = []
     for number, (line, value) in enumerate(_read_values(faults, data), 1):
@@ -274,6 +280,29 @@ def read_records(faults: Faults, data: bytes) -> Records:
         faults.raise_errors()
         raise InputError.at(faults.source, None, "no lines with content")
     return Records(np.array(lines, dtype=np.int64), records)
+
+
+def _plain_records(source: str, data: bytes) -> Records | None:
+    """One object per line, decoded all at once; None if that is not what the text is.
+
+    An object with no other in it and as many colons as keys has no key twice; any other is decoded once more.
+    """
+    if data[:1] != b"{":
+        return None
+    texts = data.decode("utf-8", "surrogateescape").split("\n")
+    while texts and not texts[-1]:
+        texts.pop()
+    try:
+        records = _STRICT_DECODER.decode(f"[{','.join(texts)}]")
+    except (ValueError, RecursionError):
+        return None
+    if len(records) != len(texts) or set(map(type, records)) != {dict}:
+        return None
+    if data.count(b"{") != len(records) or data.count(b":") != sum(map(len, records)):
+        for row, (text, record) in enumerate(zip(texts, records, strict=True)):
+            if text.count("{") != 1 or text.count(":") != len(record):
+                records[row] = pairs_decoder.decode(text).to_dict(source, row + 1)
+    return Records(np.arange(1, len(texts) + 1), records)
 
 
 def _read_values(faults: Faults, data: bytes) -> Iterator[tuple[int, Any]]:

@@ -99,6 +99,21 @@ def is_header(names: Sequence[str], kind: Kind, columns: Columns | None = None) 
     return bool(columns_for(names, "query") and columns_for(names, "doc"))
 
 
+MEASURE_WORDS = frozenset(
+    "recall precision mrr map ndcg dcg hit hits hitrate success accuracy fscore meanreciprocalrank "
+    "meanaverageprecision contextprecision contextrecall".split()
+)
+
+
+def are_measures(names: Iterable[str]) -> bool:
+    """Whether all names are those of measures: recall@5, mrr, ndcg_at_10."""
+    names = list(names)
+    words = ["".join(c for c in name.casefold() if c.isalpha()) for name in names]
+    is_clear = len(set(names)) > 1 or any("@" in name for name in names)  # one document may be called "map"
+    return is_clear and all(word in MEASURE_WORDS or word.removesuffix("k").removesuffix("at") in MEASURE_WORDS
+                               for word in words)  # fmt: skip
+
+
 def names_labels(columns: Columns | None) -> bool:
     """Whether the user names a column that only labels have."""
     return any(role in LABEL_ROLES for role in columns or {})
@@ -157,6 +172,13 @@ def _check_column(source: str, names: Sequence[str], role: str, name: str) -> st
 def _missing_column(source: str, names: Sequence[str], role: str) -> InputError:
     known_names = ", ".join(name for tier in COLUMN_NAMES[role] for name in tier)
     hint = f"name it: columns={{{role!r}: …}}, --column {role}=NAME"
+    if are_measures(names):
+        return InputError.at(
+            source,
+            None,
+            f"this looks like a file of metrics: {_list_names(names)}",
+            hint="expected labels or results here",
+        )
     if {"_id", "text"} <= set(names):  # as BEIR writes both
         hint = "is this a file of queries or documents? expected judgments or a run here"
     return InputError.at(

@@ -7,15 +7,19 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from rankgauge.core.batch import Batch
 from rankgauge.core.group_judgments import Evidence
-from rankgauge.core.ids import encode_id
+from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.qrels import ANSWERABLE
 from rankgauge.core.run import RunExtras
 from rankgauge.errors import InputError, Note, shown, warn_user
@@ -28,13 +32,14 @@ from rankgauge.io.formats.case_keys import (
     answerable_flag,
     holds_labels,
     is_case,
+    label_kind,
     missing_key,
     names_for,
     takes_one_string,
     unused_notes,
 )
 from rankgauge.io.formats.decimals import DECIMAL
-from rankgauge.io.formats.detection import Head
+from rankgauge.io.formats.detection import YAML_SUFFIXES, Head
 from rankgauge.io.formats.json_mapping import (
     NO_NUMBER,
     STRUCTURES,
@@ -73,6 +78,7 @@ from rankgauge.io.text_checks import replace_lone_surrogates
 
 CONTEXT_KEYS = ("retrieved_contexts", "contexts")  # of texts, beside a list of ids or in its place
 DEFAULT_ERROR = "failed"
+SCALARS = {str, int, float, bool}
 QUIET_NOTES = ("beside-cases", "comment", "label-rows", K_UNUSED)  # which Python does not warn of
 NOTHING_HINT = "write [] if a case expects nothing"
 NUMBER_ROLES = {"latency": "milliseconds", "tokens": "tokens", "cost": "units of money"}  # one for each query
@@ -97,11 +103,17 @@ class Log:
     systems: Mapping[int, str] = field(default_factory=dict)  # row with results → name; empty if there is one system
     notes: Sequence[Note] = ()  # on keys that are not used, and on what was around the rows
     is_named: bool = False  # whether the user named the key of the relevant documents
+    kind: str = ""  # what the file is, if it is known to hold no labels
 
     @property
     def warnings(self) -> list[Note]:
         """The notes on what changes the meaning of the cases; the others say how they were read."""
         return [note for note in self.notes if note.code not in QUIET_NOTES]
+
+    @property
+    def has_id_key(self) -> bool:
+        """Whether the key of the relevant documents says that they are ids, or the user says so."""
+        return self.is_named or label_kind(self.keys.get("relevant", "relevant_ids")) == "id"
 
     @cached_property
     def first_rows(self) -> dict[bytes, int]:
@@ -154,9 +166,44 @@ class Log:
                 )
             return None
 
-        rows = self._collect(faults, "qrels", read)
+        rows = self._plain_labels() or self._collect(faults, "qrels", read)
         columns = {**self.columns(), **self._answerable(rows.empty)}
         return replace(rows, columns=columns, evidence=self._evidence(), forbidden=self._forbidden(faults))
+
+    def _plain_labels(self) -> Batch | None:
+        """All labels at once, if each row lists different ids as ASCII text; None if not."""
+        key = self.keys.get("relevant")
+        if (
+            key is None
+            or {"grades", "evidence"} & self.keys.keys()
+            or self.systems
+            or len(self.queries) != len(self.records.records)
+        ):
+            return None
+        values: list[Any] = [record.get(key) for record in self.records.records]
+        if set(map(type, values)) != {list} or not set(map(type, chain.from_iterable(values))) <= {str}:
+            return None
+        values = [
+            docs if len(docs) < 2 or len(set(docs)) == len(docs) else list(dict.fromkeys(docs)) for docs in values
+        ]
+        docs = list(chain.from_iterable(values))
+        text = "".join(docs)
+        if not text.isascii() or "\0" in text or not all(docs):
+            return None
+        sizes = np.fromiter(map(len, values), np.int64, len(values))
+        rows = np.repeat(np.arange(len(values)), sizes)
+        queries = list(self.queries.values())
+        ids = Ids.from_bytes(queries)
+        query = ids.take(rows)
+        if sizes.all():
+            query.__dict__["distinct"] = rows, ids  # no need to find out which ids differ
+        return Batch(
+            self.records.line[rows],
+            query,
+            Ids.from_text(docs, "document id"),
+            np.ones(len(docs)),
+            empty=tuple(queries[row] for row in np.flatnonzero(sizes == 0).tolist()),
+        )
 
     def _answerable(self, empty: Sequence[bytes]) -> dict[str, dict[str, Any]]:
         """Which queries have an answer, as a column, if some have none: nothing is expected for them."""
@@ -170,12 +217,18 @@ class Log:
     def columns(self) -> dict[str, dict[str, Any]]:
         """Every key with a scalar that has no other role: column → query id → value, that of the first row."""
         used_keys = {name for role, name in self.keys.items() if role not in ("query", "k")}
+        records = [self.records.records[row] for row in self.first_rows.values()]
+        names = [query.decode("utf-8", "surrogateescape") for query in self.first_rows]
         columns: dict[str, dict[str, Any]] = {}
-        for query, row in self.first_rows.items():
-            name = query.decode("utf-8", "surrogateescape")
-            for key, value in self.records.records[row].items():
-                if key not in used_keys and isinstance(value, (str, int, float)):
-                    columns.setdefault("k" if key == self.keys.get("k") else key, {})[name] = value
+        for key in self.records.names:
+            if key in used_keys:
+                continue
+            values = [record.get(key) for record in records]
+            column = dict(zip(names, values, strict=True))
+            if not set(map(type, values)) <= SCALARS:
+                column = {name: value for name, value in column.items() if isinstance(value, (str, int, float))}
+            if column:
+                columns["k" if key == self.keys.get("k") else key] = column
         return columns
 
     def texts(self) -> dict[bytes, str]:
@@ -338,6 +391,9 @@ class Log:
         return value
 
     def _required_key(self, source: str, role: str) -> str:
+        if role not in self.keys and self.kind:
+            message = f"this is {self.kind}; expected labels"
+            raise InputError.at(source, None, message, hint="name the request as labels, and this as results")
         if role not in self.keys:
             raise missing_key(source, self.records.names, role)
         return self.keys[role]
@@ -385,7 +441,20 @@ class Log:
 
 def load(faults: Faults, data: bytes, columns: Columns | None = None) -> Log:
     """The log or the test cases in a file's bytes."""
-    return _log_of(faults, read_test_set(faults, data, columns), columns or {})
+    with paused_collection():
+        return _log_of(faults, read_test_set(faults, data, columns), columns or {})
+
+
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """Make many objects, none of which is garbage, without looking for garbage among them again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def load_objects(faults: Faults, objects: Any, columns: Columns | None = None) -> Log:
@@ -395,13 +464,13 @@ def load_objects(faults: Faults, objects: Any, columns: Columns | None = None) -
 
 def _log_of(faults: Faults, table: CaseRecords, columns: Columns) -> Log:
     records = table.records
-    found = KeyFinder(faults.source, records.records, columns).find()
+    found = KeyFinder(faults.source, records, columns).find()
     keys, notes = found.keys, _notes(faults.source, table, found)
     ids = _query_ids(faults, records, keys)
     system_key = _system_key(records, ids, columns)
     if system_key is None:
         queries = _unique_queries(faults, records, ids, {})
-        return Log(faults, records, keys, queries, notes=notes, is_named=found.is_named)
+        return Log(faults, records, keys, queries, notes=notes, is_named=found.is_named, kind=table.kind)
     result_keys = {keys[role] for role in ("retrieved", "error") if role in keys}
     rows = [row for row in ids if result_keys & records.records[row].keys()]  # others have labels only
     systems = {row: _system_name(records.records[row].get(system_key)) for row in rows}
@@ -425,7 +494,9 @@ def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator
         return
     for note in log.warnings:
         warn_user(note.message)
-    yield log.qrels_rows(faults)
+    with paused_collection():
+        rows = log.qrels_rows(faults)
+    yield rows
 
 
 def is_log_record(record: Mapping[str, Any], kind: Kind | None = None) -> bool:
@@ -444,7 +515,9 @@ def is_log_head(head: Head, kind: Kind | None = None) -> bool:
     """Whether a file begins as a log or as test cases, whatever contains them."""
     if head.is_json or head.is_yaml:
         record = first_case(head)
-        return record is not None and is_log_record(record, kind)
+        if record is None:
+            return kind == "qrels" and head.name.endswith(YAML_SUFFIXES)  # the reader says what is wrong
+        return is_log_record(record, kind)
     if kind != "qrels" or head.is_arrow:
         return False
     return is_case_header(header_names(head))
@@ -461,6 +534,9 @@ def _query_ids(faults: Faults, records: Records, keys: Mapping[str, str]) -> dic
     """Row → id: the query id, else the text of the query, else the line number."""
     ids: dict[int, bytes] = {}
     key = keys.get("id") or keys.get("query")
+    values: list[Any] = [record.get(key or "") for record in records.records]
+    if set(map(type, values)) == {str} and all(values) and (text := "".join(values)).isascii() and "\0" not in text:
+        return dict(enumerate(value.encode("ascii") for value in values))
     for row, record in enumerate(records.records):
         line = int(records.line[row]) or row + 1
         try:
@@ -491,6 +567,8 @@ def _unique_queries(
     faults: Faults, records: Records, ids: Mapping[int, bytes], systems: Mapping[int, str]
 ) -> dict[int, bytes]:
     """The rows whose query is there for the first time, in each system; any other is a fault."""
+    if not systems and len(set(ids.values())) == len(ids):
+        return dict(ids)
     unique: dict[int, bytes] = {}
     first_lines: dict[tuple[str, bytes], int] = {}
     for row, query in ids.items():

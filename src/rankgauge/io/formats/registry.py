@@ -20,6 +20,7 @@ from rankgauge.io.formats import (
     judge_groups,
     judgment_lines,
     question_log,
+    relevance_tools,
     trec,
 )
 from rankgauge.io.formats.decimals import DECIMAL
@@ -54,7 +55,7 @@ class Format:
     matches: Callable[[Head, Kind], bool]
     read: ReadBatches
     write: WriteRows | None = None
-    keeps: frozenset[str] = frozenset()  # which optional parts it can hold: iter rank score tag empty columns extras
+    keeps: frozenset[str] = frozenset()  # what it can hold: iter rank score tag empty columns texts extras
     suffixes: tuple[str, ...] = ()
     has_names: bool = False  # whether its columns have names, which a caller can refer to
     extra: str | None = None
@@ -186,6 +187,16 @@ FORMATS = (
         is_text=False,
     ),
     Format(
+        "rank_eval",
+        "requests of Elasticsearch's and OpenSearch's rank_eval; a response is read as a log",
+        {"qrels": "requests: id, ratings: _id rating"},
+        relevance_tools.is_rank_eval,
+        question_log.read_batches,
+        relevance_tools.write_rank_eval,
+        frozenset({"texts"}),
+        has_names=True,
+    ),
+    Format(
         "log",
         "one JSON object per query, with the retrieved and the relevant documents: [the log](log.md)",
         {
@@ -237,6 +248,16 @@ FORMATS = (
         lambda head, kind: kind == "qrels" and _cells(head, b"\t") == BEIR_COLUMNS,
         delimited.tsv_batches,
         _in_parts(writers.write_beir_rows),
+        has_names=True,
+    ),
+    Format(
+        "quepid",
+        "Quepid's judgments, comma-separated; a query is its text",
+        {"qrels": "query docid rating, below a header"},
+        relevance_tools.is_quepid,
+        delimited.csv_batches,
+        relevance_tools.write_quepid,
+        frozenset({"texts"}),
         has_names=True,
     ),
     Format(
@@ -352,13 +373,17 @@ def detect_format(data: bytes, kind: Kind, source: str = "input") -> Format:
 
 def detect_kind(data: bytes, source: str = "input") -> Kind:
     """Whether a file contains judgments or a run; raises if it could be either."""
-    head = Head(data)
+    head = Head(data, split_selector(source)[0])
     _check_readable(source, head)
     names: list[str] = []
     if head.is_json:
         names = list(head.record or {}) if not _is_mapping(head, "run") else []
         if question_log.is_log_head(head):
             names = []
+        elif question_log.is_log_head(head, "qrels"):
+            return "run" if question_log.is_log_head(head, "run") else "qrels"
+    elif head.is_yaml or question_log.is_log_head(head, "qrels"):
+        return "run" if question_log.is_log_head(head, "run") else "qrels"
     elif b"\t" in head.line or b"," in head.line or b";" in head.line:
         rows = (_cells(head, delimiter) for delimiter in (b"\t", b",", b";"))
         names = next((cells for cells in rows if is_header(cells, "run")), [])

@@ -18,7 +18,6 @@ from rankgauge.io.formats.json_text import JsonPairs
 MAX_FILE_BYTES = 1 << 20  # of a configuration
 MAX_NODES = 10_000
 MAX_DATA_BYTES = 1 << 26  # of test cases
-MAX_DATA_NODES = 5_000_000
 MAX_DEPTH = 50
 COLLECTION_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 TEXT_TAG = "tag:yaml.org,2002:str"
@@ -68,7 +67,7 @@ def _load(reader: type[_Reader], loader_type: Any, text: bytes, source: str) -> 
     try:
         loader = loader_type(text)
         try:
-            return reader(loader, source).document(loader.get_single_node())
+            return reader(loader, source, len(text)).document(loader.get_single_node())
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
@@ -90,9 +89,8 @@ def _load(reader: type[_Reader], loader_type: Any, text: bytes, source: str) -> 
 class _Reader:
     """Converts nodes to data and counts them."""
 
-    max_nodes = MAX_NODES
-
-    def __init__(self, loader: Any, source: str) -> None:
+    def __init__(self, loader: Any, source: str, size: int) -> None:
+        self.max_nodes = MAX_NODES
         self.loader = loader
         self.source = source
         self.loaded = Loaded()
@@ -147,7 +145,9 @@ class _Reader:
 class _DataReader(_Reader):
     """Converts nodes to the data of test cases, as a reader of JSON gives them."""
 
-    max_nodes = MAX_DATA_NODES
+    def __init__(self, loader: Any, source: str, size: int) -> None:
+        super().__init__(loader, source, size)
+        self.max_nodes = MAX_NODES + size  # a value takes a byte at least; aliases may repeat some of them
 
     def scalar(self, node: yaml.Node) -> Any:
         if node.tag in WRITTEN_TAGS or (node.tag == INT_TAG and not PLAIN_INT.fullmatch(node.value)):
