@@ -267,3 +267,24 @@ def test_a_baseline_with_another_split_of_the_classes_cannot_be_compared(tmp_pat
     changed = [{**row, "relevant": ["a"]} if row["query"] == "q59" else row for row in rows]
     outcome = command("gate", log(tmp_path, *changed, name="now.jsonl"), "--baseline", baseline, "-m", "FalseAnswer")
     assert outcome.code == 2 or "label" in outcome.out + outcome.err
+
+
+def test_the_two_classes_are_strata_of_every_resample(tmp_path: Path) -> None:
+    from rankgauge.comparison.differences import Pair, answer_classes
+    from rankgauge.comparison.gate.baseline import Baseline
+    from rankgauge.comparison.gate.decision import pair_queries
+    from rankgauge.comparison.statistics_options import Statistics
+    from rankgauge.evaluation.evaluate import evaluate_runs
+
+    path = log(tmp_path, *_rows(3))
+    evaluation = evaluate_runs(path, [], "R@10 FalseAnswer")
+    scores = evaluation.scores[0]
+    classes = answer_classes(scores)
+    assert classes is not None
+    assert classes.tolist() == [n >= 30 for n in range(60)]
+    assert Pair(scores, scores, Statistics()).classes is not None
+    turned = pair_queries(scores, Baseline.of(evaluation, 0), [0, 1]).turned
+    assert turned.strata is not None
+    assert turned.strata.tolist() == classes.tolist()
+    shared = [{**row, "unit": f"u{int(row['query'][1:]) % 30}"} for row in _rows(3)]
+    assert answer_classes(evaluate(log(tmp_path, *shared), measures="FalseAnswer")) is None  # units are in both
