@@ -288,3 +288,13 @@ def test_the_two_classes_are_strata_of_every_resample(tmp_path: Path) -> None:
     assert turned.strata.tolist() == classes.tolist()
     shared = [{**row, "unit": f"u{int(row['query'][1:]) % 30}"} for row in _rows(3)]
     assert answer_classes(evaluate(log(tmp_path, *shared), measures="FalseAnswer")) is None  # units are in both
+
+
+def test_answers_and_leaks_ask_a_live_retriever_for_no_more_than_other_measures_do() -> None:
+    from rankgauge.evaluation.evaluate import DEFAULT_DEPTH, needed_depth
+    from rankgauge.measures.names import parse_measures
+
+    assert needed_depth(parse_measures("R@10 Leak FalseAnswer")) == 10
+    assert needed_depth(parse_measures("Leak@20 R@10")) == 20
+    assert needed_depth(parse_measures("Rprec Leak")) == DEFAULT_DEPTH
+    assert needed_depth(parse_measures("Leak")) == DEFAULT_DEPTH

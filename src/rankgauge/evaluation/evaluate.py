@@ -170,8 +170,9 @@ def evaluate_opened(
 
 def needed_depth(measures: Sequence[Measure]) -> int:
     """How many results of a query the measures look at: the deepest cutoff, or 100 if one of them has none."""
-    others = [measure for measure in measures if measure.definition.name != "Leak"]  # whose depth is that of the run
-    cutoffs = [measure.cutoff for measure in others or measures if "cutoff" in measure.definition.parameters]
+    # Answers and leaks are those of whatever depth the others need.
+    others = [measure for measure in measures if measure.cutoff is not None or not measure.definition.needs_answers]
+    cutoffs = [measure.cutoff for measure in others or measures]
     numbers = [cutoff for cutoff in cutoffs if isinstance(cutoff, int)]
     return max(numbers) if numbers and len(numbers) == len(cutoffs) else max([DEFAULT_DEPTH, *numbers])
 
