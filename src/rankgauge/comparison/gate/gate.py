@@ -162,10 +162,11 @@ def gated_depth(
     conventions: Conventions,
 ) -> int:
     """How many results of a query a gate looks at."""
-    required = [measure for measure in required_measures(requirements) if measure.definition.name != "Leak"]
+    required = required_measures(requirements)
+    is_compared = any(measure.definition.name != "Leak" for measure in required)
     if stored is not None and not measures:
         return needed_depth([*stored_measures(stored, conventions), *required])
-    chosen = conventions.measures(measures) if measures or not required else ()
+    chosen = conventions.measures(measures) if measures or not is_compared else ()
     return needed_depth([*chosen, *required])
 
 
