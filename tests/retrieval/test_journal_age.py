@@ -155,7 +155,7 @@ def test_a_benchmark_stops_before_it_asks_any_system(tmp_path: Path, monkeypatch
         run_benchmark(plan, tmp_path / "out")
     asked = sys.modules["my_two_systems"].asked
     assert len(asked) == 49
-    make_older(tmp_path / "out.partial" / "runs" / "second.trec.journal", hours=30)
+    make_older(tmp_path / "out.partial" / "runs" / "second.jsonl.journal", hours=30)
     with pytest.raises(InputError, match="holds 1 answer of an interrupted run, and it is 1 day old"):
         run_benchmark(plan, tmp_path / "out")
     assert len(asked) == 49

@@ -6,12 +6,10 @@ is made of the chunks of its own chunking.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from rankgauge.benchmark.plan import INPUTS_FOLDER, CombinedCorpus
 from rankgauge.config.settings import Settings
@@ -29,7 +27,7 @@ from rankgauge.io.reading_options import Reading
 from rankgauge.io.writers import write_trec_rows
 from rankgauge.labels.gold.gold_evaluation import match_notes, with_query_ids
 from rankgauge.labels.gold.gold_judgments import GoldOptions, gold_judgments
-from rankgauge.labels.gold.gold_labels import GoldLabels, GoldPassage, read_gold, with_span_texts
+from rankgauge.labels.gold.gold_labels import GoldLabels, read_gold, with_span_texts
 from rankgauge.labels.gold.matching import match_labels
 from rankgauge.labels.gold.resolved_labels import resolve_labels
 
@@ -127,23 +125,3 @@ def resolved_labels(
         file = BytesIO()
         write_trec_rows(resolve_labels(labels, corpus, options).subtopic_rows(), "qrels", file)
         yield resolved_path(name), file.getvalue()
-
-
-def labels_with_texts(labels: GoldLabels) -> bytes:
-    """Labels as they are stored: the text of a span beside it, so that nobody needs the documents."""
-    return b"".join(_lines(labels))
-
-
-def _lines(labels: GoldLabels) -> Iterator[bytes]:
-    passages: dict[str, list[dict[str, Any]]] = {}
-    for passage in labels.passages:
-        passages.setdefault(passage.query, []).append(_row(passage))
-    for query, rows in passages.items():
-        text = {"query": labels.query_texts[query]} if query in labels.query_texts else {}
-        row = json.dumps({"query_id": query, **text, "gold": rows}, ensure_ascii=False)
-        yield row.encode("utf-8", "surrogateescape") + b"\n"
-
-
-def _row(passage: GoldPassage) -> dict[str, Any]:
-    span = {"doc": passage.document, "start": passage.start, "end": passage.end}
-    return {"text": passage.text, **({} if passage.document is None else span)}

@@ -77,7 +77,8 @@ class Opening:
     refuses values that were stored without their run. ``newest`` says whose labels apply to several logs: those of the
     first or of the last result, or those that are named as labels. With ``log_is_system``, a log that is named as
     labels is also the first of the systems. ``text_labels`` are further arguments of labels by text: chunks, documents,
-    options.
+    options. Without ``asks``, live retrievers stay as they are named, for a caller that asks them itself; the texts of
+    the queries are read all the same.
     """
 
     depth: int
@@ -88,6 +89,7 @@ class Opening:
     asking: Asking = field(default_factory=Asking)
     history: str | None = None
     text_labels: Mapping[str, Any] = field(default_factory=dict)
+    asks: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,19 +191,23 @@ class _Opener:
             opened += logs[row][1] if row in logs else self._runs_of_log(result) or [result]
         live = tuple(row for row, result in enumerate(opened) if not isinstance(result, Run) and is_live(result))
         texts: dict[str, str] = {}
+        needs_texts = bool(live) or not self.opening.asks
         if is_by_text:
             self.opening = replace(self.opening, needs_rankings=True)  # whose texts are compared with the labels
             labels = later("text labels")(labels, **self.opening.text_labels)
-            if live:
+            if needs_texts:
                 texts = labels.query_texts(self.queries, self.reading)
-        elif live and labels is not None:
+        elif needs_texts and labels is not None:
             labels, texts = self._with_texts(labels)
-        elif live:
+        elif needs_texts:
             texts = self._texts_of_all(results)
         elif isinstance(labels, (list, tuple)) or self._is_csv_of_cases(labels):
             labels, texts = later("cases")(labels)
         for row, result in enumerate(opened):
-            opened[row] = self._ask(result, labels, texts) if row in live else self._open(result)
+            if row not in live:
+                opened[row] = self._open(result)
+            elif self.opening.asks:
+                opened[row] = self._ask(result, labels, texts)
         queries: Any = self.queries
         if queries is None and texts:
             queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})

@@ -25,7 +25,7 @@ from rankgauge.core.run import Status
 from rankgauge.errors import InputError, other_version, printable, shown, warn_user, write_errors
 from rankgauge.io.owned_files import open_locked, read_locked, remove_locked
 from rankgauge.io.stored_json import Matching, parse_record
-from rankgauge.io.writers import is_word, plain_json
+from rankgauge.io.writers import plain_json
 from rankgauge.retrieval.asking.documents import ResultDetail, ReturnedDetails
 from rankgauge.retrieval.asking.failures import AnswerFacts
 from rankgauge.retrieval.embedders.embedder import code_note, unhashed_note
@@ -34,7 +34,7 @@ JOURNAL_VERSION = "rankgauge.journal/3"
 JOURNAL_MAGIC = b'{"journal":"rankgauge.journal/'  # what a file begins with that may be emptied or deleted
 INFINITE = ("inf", "-inf")
 FACT_FIELDS = ("repeated", "collapsed", "fault", "short_of")
-ID_SHAPE = Matching("an id without white space", is_word)
+ID_SHAPE = Matching("an id", bool)
 ANSWER_SHAPE = {
     "query": ID_SHAPE,
     "docs": [ID_SHAPE],
