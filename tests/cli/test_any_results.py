@@ -358,3 +358,104 @@ def test_the_systems_of_one_log_are_compared_with_each_other(tmp_path: Path, com
     assert [run["name"] for run in json.loads(done.out)["runs"]] == ["old", "new"]
     log.write_text("".join(json.dumps(row) + "\n" for row in rows if row["system"] == "new"))
     assert "at least two runs, found 1" in command("compare", str(log), "-m", "RR").err
+
+
+def benchmark_numbers(folder: str) -> list[dict[str, Any]]:
+    """The scores and the differences of a benchmark's last system, without its name."""
+    report = json.loads(Path(folder, "BenchmarkReport.json").read_text())
+    scores = json.loads(sorted(Path(folder, "evaluations").glob("[!o]*"))[0].read_text())
+    differences = [
+        {name: value for name, value in row.items() if name != "system"} for row in report["comparison"]["differences"]
+    ]
+    return [scores["runs"][0]["measures"], differences]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_benchmark_takes_every_kind_that_has_rankings(folder: Path, command: Command, kind: str) -> None:
+    words = (*M, "--latency", "0", "--resamples", "100")
+    expected = command("benchmark", "run", "cases.jsonl", "old.run", "my.run", *words, "-o", "expected")
+    assert expected.code == 0, expected.err
+    done = command("benchmark", "run", "cases.jsonl", "old.run", KINDS[kind], *words, "-o", "bench")
+    if kind in NO_RANKINGS:
+        assert (done.code, NO_RANKINGS[kind] in done.err, Path("bench").exists()) == (2, True, False), done.err
+        return
+    assert done.code == 0, done.err
+    assert benchmark_numbers("bench") == benchmark_numbers("expected")
+    assert command("report", "verify", "bench").code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "old.jsonl log.jsonl",
+        "qrels.txt old.jsonl log.jsonl",
+        "old.jsonl my.run --qrels cases.csv",
+        "qrels.txt old.run ./any_search.py:search --queries queries.jsonl",
+        "cases.jsonl old.run --retriever any_search:search",
+    ],
+)
+def test_a_benchmark_takes_the_labels_of_any_file(folder: Path, command: Command, words: str) -> None:
+    options = (*M, "--latency", "0", "--resamples", "100")
+    assert command("benchmark", "run", "qrels.txt", "old.run", "my.run", *options, "-o", "expected").code == 0
+    done = command("benchmark", "run", *words.split(), *options, "-o", "bench")
+    assert done.code == 0, done.err
+    assert benchmark_numbers("bench") == benchmark_numbers("expected")
+    assert command("report", "verify", "bench").code == 0
+
+
+def test_a_benchmark_keeps_texts_and_ids_with_white_space(folder: Path, command: Command) -> None:
+    rows = [{key: value for key, value in row.items() if key != "query_id"} for row in log_rows(RANKINGS)]
+    for row in rows:
+        row["retrieved"] = [{"id": f"{one['id']} a", "text": f"the text of {one['id']}"} for one in row["retrieved"]]
+        row["relevant"] = [f"{doc} a" for doc in row["relevant"]]
+    Path("spaced.jsonl").write_text(json_lines(rows))
+    assert command("benchmark", "run", "spaced.jsonl", "-m", "RR@3", "--latency", "0", "-o", "bench").code == 0
+    assert command("report", "verify", "bench").code == 0
+    stored = Path("bench/runs/spaced.jsonl.jsonl")
+    kept = [json.loads(line) for line in stored.read_text().splitlines()]
+    assert kept[0]["retrieved"][0] == {"id": "d1 a", "score": 3, "text": "the text of d1"}
+    again = command("evaluate", "spaced.jsonl", str(stored), "-m", "RR@3", "--format", "json")
+    values = [run["measures"] for run in json.loads(again.out)["runs"]]
+    assert values[0] == values[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("qrels.txt any_search:search", "name a file with the texts: --queries FILE"),
+        ("cases.jsonl", "cases.jsonl holds labels only"),
+        ("folder", "--corpus folder"),
+        ("qrels.txt my.run --timeout 3", "--timeout applies to a retriever of your own"),
+        ("cases.jsonl my.run --retriever lexical", "lexical retrieval needs a corpus"),
+    ],
+)
+def test_a_benchmark_says_what_is_missing(folder: Path, command: Command, words: str, message: str) -> None:
+    done = command("benchmark", "run", *words.split(), "-o", "bench")
+    assert (done.code in (2, 64), message in done.err, Path("bench").exists()) == (True, True, False), done.err
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_report_html_takes_every_kind_that_has_rankings(folder: Path, command: Command, kind: str) -> None:
+    words = (*M, "--resamples", "100", "-o", "page.html")
+    done = command("report", "html", "cases.jsonl", "old.run", KINDS[kind], *words)
+    if kind in NO_RANKINGS:
+        assert (done.code, NO_RANKINGS[kind] in done.err, Path("page.html").exists()) == (2, True, False), done.err
+        return
+    assert done.code == 0, done.err
+    expected = command("compare", "cases.jsonl", "old.run", KINDS[kind], *words[:-2], "--html", "expected.html")
+    pages = [Path(name).read_text() for name in ("page.html", "expected.html")]
+    answers = [re.search(r"nDCG@3 [^<]*95% CI[^<]*", page) for page in pages]
+    assert answers[0] is not None and answers[1] is not None
+    assert answers[0].group() == answers[1].group()
+    assert warnings_of(done) == warnings_of(expected)
+
+
+def test_report_html_takes_logs_and_refuses_options_that_have_no_effect(folder: Path, command: Command) -> None:
+    assert command("report", "html", "log.jsonl", "-o", "log.html").code == 0
+    assert command("report", "html", "my.run", "--labels", "cases.jsonl", "-o", "named.html").code == 0
+    assert Path("log.html").exists() and Path("named.html").exists()
+    assert "only the page of a history" in command("report", "html", "log.jsonl", "--branch", "main").err
+    assert command("report", "html", "history.db", "-o", "history.html").code == 0
+    assert "--measure applies to labels and results" in command("report", "html", "history.db", "-m", "RR").err
+    missing = command("report", "html", "nothing.jsonl")
+    assert (missing.code, "No such file" in missing.err) == (2, True), missing.err
