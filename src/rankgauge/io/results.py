@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,7 +37,7 @@ from rankgauge.io.formats.frames import is_frame
 from rankgauge.io.formats.json_text import JsonPairs
 from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.io.queries import Queries, as_queries
-from rankgauge.io.read import as_qrels, as_run, head_record, log_from_stream, runs_and_notes
+from rankgauge.io.read import as_qrels, head_record, log_from_stream, runs_and_notes
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.sources import can_read_again, is_plain
 
@@ -162,7 +163,8 @@ def open_inputs(labels: Any, results: Sequence[Any], reading: Reading, queries: 
 def open_runs(results: Sequence[Any], reading: Reading, queries: Any, opening: Opening) -> OpenedInputs:
     """Open results that need no labels, as runs in memory."""
     opened = open_inputs(None, results, reading, queries, replace(opening, needs_rankings=True))
-    return replace(opened, results=[as_run(result, reading) for result in opened.results])
+    runs, notes = zip(*(runs_and_notes(result, reading) for result in opened.results), strict=True)
+    return replace(opened, results=[*chain(*runs)], notes=(*opened.notes, *chain(*notes)))
 
 
 class _Opener:
@@ -178,7 +180,9 @@ class _Opener:
         is_by_text, has_results = self._label_kind(labels)
         if not has_results or is_by_text:
             labels = path if isinstance(path, (str, Path)) and Path(path).is_file() else labels
-        is_named_twice = isinstance(path, (str, Path)) and any(str(path) == str(result) for result in results)
+        # A log may be the baseline of its own gate; anywhere else, a second mention of it adds no system.
+        names = [str(one) for one in results if isinstance(one, (str, Path))]
+        is_named_twice = self.opening.newest != "first" and isinstance(path, (str, Path)) and str(path) in names
         if has_results and not is_named_twice and (self.opening.log_is_system or not results):
             results = [labels, *results]
         logs: dict[int, tuple[Qrels, list[Run]]] = {}
@@ -297,6 +301,8 @@ class _Opener:
         """The runs of a log that is scored on other labels, with what came with their results; none of another file."""
         record = self._record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
         if record is None or not question_log.is_log_record(record, "run"):
+            if record and (question_log.is_log_record(record, "qrels") or later("is quoted")(record)):
+                raise InputError.at(str(data), None, "holds labels, and results are expected", hint=RESULT_KINDS)
             return []
         runs, notes = runs_and_notes(data, self.reading)
         self.notes += notes

@@ -135,7 +135,7 @@ class NamedInputs:
         """
         from rankgauge.io.results import open_inputs
 
-        opening = replace(opening, text_labels=self._text_labels())
+        opening = replace(opening, text_labels=self.text_labels())
         if self.sources.labels is not None:
             opening = replace(opening, newest="named", log_is_system=False)
         results = [*self.results, *further]
@@ -145,7 +145,7 @@ class NamedInputs:
             raise UsageError(f"--{given} applies to labels by text", hint=TEXT_LABELS_HINT)
         return opened
 
-    def _text_labels(self) -> dict[str, Any]:
+    def text_labels(self) -> dict[str, Any]:
         """How labels by text are matched, as ``GoldInputs`` takes it; nothing if no option says so."""
         sources = self.sources
         if not any(is_given(name) for name in TEXT_OPTIONS):
