@@ -445,7 +445,8 @@ def test_report_html_takes_every_kind_that_has_rankings(folder: Path, command: C
     expected = command("compare", "cases.jsonl", "old.run", KINDS[kind], *words[:-2], "--html", "expected.html")
     pages = [Path(name).read_text() for name in ("page.html", "expected.html")]
     answers = [re.search(r"nDCG@3 [^<]*95% CI[^<]*", page) for page in pages]
-    assert answers[0] is not None and answers[1] is not None
+    assert answers[0] is not None
+    assert answers[1] is not None
     assert answers[0].group() == answers[1].group()
     assert warnings_of(done) == warnings_of(expected)
 
@@ -453,9 +454,98 @@ def test_report_html_takes_every_kind_that_has_rankings(folder: Path, command: C
 def test_report_html_takes_logs_and_refuses_options_that_have_no_effect(folder: Path, command: Command) -> None:
     assert command("report", "html", "log.jsonl", "-o", "log.html").code == 0
     assert command("report", "html", "my.run", "--labels", "cases.jsonl", "-o", "named.html").code == 0
-    assert Path("log.html").exists() and Path("named.html").exists()
+    assert Path("log.html").exists()
+    assert Path("named.html").exists()
     assert "only the page of a history" in command("report", "html", "log.jsonl", "--branch", "main").err
     assert command("report", "html", "history.db", "-o", "history.html").code == 0
     assert "--measure applies to labels and results" in command("report", "html", "history.db", "-m", "RR").err
     missing = command("report", "html", "nothing.jsonl")
     assert (missing.code, "No such file" in missing.err) == (2, True), missing.err
+
+
+SYSTEMS = [
+    {"query": query, "system": system, "retrieved": ranking, "relevant": ["a"]}
+    for query in ("one", "two", "three", "four")
+    for system, ranking in (("old", ["b", "a"]), ("new", ["a", "b"]))
+]
+
+
+def test_a_log_of_two_systems_is_enough_for_commands_that_take_two(folder: Path, command: Command) -> None:
+    Path("systems.jsonl").write_text(json_lines(SYSTEMS))
+    difference = command("diff", "systems.jsonl", "--format", "json")
+    assert difference.code == 0, difference.err
+    assert command("fuse", "systems.jsonl", "-o", "fused.run").code == 0
+    assert len(Path("fused.run").read_text().splitlines()) == 8
+    tuned = command("tune", "systems.jsonl", "-m", "RR", "--format", "json")
+    assert [row["name"] for row in json.loads(tuned.out)["scores"]][:2] == ["old", "new"]
+    agreed = command("agreement", "systems.jsonl", "systems.jsonl", "systems.jsonl", "-m", "RR", "--format", "json")
+    assert json.loads(agreed.out)["measures"][0]["values"] == {"old": [0.5, 0.5], "new": [1.0, 1.0]}
+    three = command("diff", "systems.jsonl", "my.run")
+    assert "a difference is that of two systems, found 3: 'old', 'new', 'my'" in three.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "gate systems.jsonl --require RR>=0.1",
+        "gate systems.jsonl --baseline systems.jsonl -m RR",
+        "gate qrels.txt my.run --baseline systems.jsonl -m RR",
+    ],
+)
+def test_a_gate_does_not_guess_which_of_several_systems_it_tests(folder: Path, command: Command, words: str) -> None:
+    Path("systems.jsonl").write_text(json_lines(SYSTEMS))
+    done = command(*words.split())
+    assert (done.code, "a gate tests one run" in done.err) == (2, True), done.err
+    with pytest.raises(rg.InputError, match="'old', 'new'"):
+        rg.gate("systems.jsonl", require="RR>=0.1")
+    assert command("gate", "log.jsonl", "--baseline", "log.jsonl", "-m", "RR").code == 0
+
+
+@pytest.mark.parametrize("labels", ["cases.jsonl", "gold.jsonl"])
+@pytest.mark.parametrize("words", ["diff LABELS any_search:search", "evaluate qrels.txt LABELS", "pool LABELS -o x"])
+def test_labels_in_the_place_of_results_are_named(folder: Path, command: Command, labels: str, words: str) -> None:
+    Path("gold.jsonl").write_text('{"query": "text of q1", "gold": ["the text of d1"]}\n' * 2)
+    done = command(*words.replace("LABELS", labels).split())
+    assert (done.code, f"{labels}: holds labels, and results are expected" in done.err) == (2, True), done.err
+    assert "any_search" not in sys.modules or not sys.modules["any_search"].asked
+
+
+def test_agreement_and_tune_take_labels_by_text(folder: Path, command: Command) -> None:
+    rows = [
+        {"query_id": query, "query": TEXTS[query], "gold": [f"the text of {doc}" for doc in docs]}
+        for query, docs in RELEVANT.items()
+    ]
+    Path("gold.jsonl").write_text(json_lines(rows))
+    others = [{**row, "gold": ["the text of x1"]} for row in rows]
+    Path("other.jsonl").write_text(json_lines(others))
+    assert command("evaluate", "cases.jsonl", "any_search:search", "-m", "RR@3", "-o", "new.jsonl").code == 0
+    lines = [json.loads(line) for line in Path("new.jsonl").read_text().splitlines()]
+    for line in lines:
+        line["retrieved"] = [{**one, "score": -one["score"]} for one in line["retrieved"]]
+    Path("reversed.jsonl").write_text(json_lines(lines))
+    words = ("new.jsonl", "reversed.jsonl", "-m", "StRecall@1", "--tolerance", "0")
+    agreed = command("agreement", "gold.jsonl", "other.jsonl", *words, "--format", "json")
+    assert agreed.code == 0, agreed.err
+    found = json.loads(agreed.out)["measures"][0]["values"]
+    for side, labels in enumerate(("gold.jsonl", "other.jsonl")):
+        for name in ("new.jsonl", "reversed.jsonl"):
+            one = command("evaluate", labels, name, *words[2:], "--format", "json")
+            assert found[name][side] == json.loads(one.out)["runs"][0]["measures"]["StRecall@1"]["value"]
+    mixed = command("agreement", "gold.jsonl", "qrels.txt", *words)
+    assert "no measure takes both" in mixed.err
+    tuned = command("tune", "gold.jsonl", *words, "--format", "json")
+    assert json.loads(tuned.out)["measure"] == "StRecall@1"
+    live = ("any_search:search", "old.run", "--queries", "queries.jsonl", "--concurrency", "2")
+    assert command("agreement", "cases.jsonl", "qrels.txt", *live).code == 0
+    assert command("tune", "qrels.txt", *live).code == 0
+
+
+def test_tune_takes_any_labels_and_results_in_python(folder: Path) -> None:
+    expected = rg.retrieval.tune(rg.read_qrels("qrels.txt"), [rg.read_run("old.run"), rg.read_run("my.run")])
+    for labels, results in (
+        ("cases.jsonl", ["old.jsonl", "any_search:search"]),
+        ("cases.csv", ["old.run", RANKINGS]),
+        ({query: dict.fromkeys(docs, 1) for query, docs in RELEVANT.items()}, ["old.run", "table.csv"]),
+    ):
+        tuned = rg.retrieval.tune(labels, results)
+        assert (tuned.value, tuned.choice) == (expected.value, expected.choice)

@@ -344,7 +344,7 @@ class SystemRunner:
             self.queries,
             self.folder / path,
             k=self.plan.k,
-            options=FetchOptions(tag=name, resume=self.resume, max_failures=self.plan.max_failures),
+            options=FetchOptions(tag=name, resume=self.resume, max_failures=self.plan.max_failures, keep_journal=True),
             progress=progress,
         )
         if fetched.reused.count:

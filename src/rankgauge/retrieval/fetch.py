@@ -65,7 +65,8 @@ class FetchOptions:
     ``tag`` names the run (by default as the retriever); a retriever that answers batches gets ``batch_size`` queries at
     once; ``resume`` decides about the answers of an interrupted fetch; ``inputs`` are files that must not be
     overwritten. If more queries fail than ``max_failures``, the fetch ends with an error and can be resumed; None
-    allows any number.
+    allows any number. With ``keep_journal``, the journal stays after the run is written, for a caller that fetches
+    several runs: if a later one stops, those before it are not asked again.
     """
 
     tag: str | None = setting(
@@ -75,6 +76,7 @@ class FetchOptions:
     resume: bool | None = setting_of(JournalSettings, "resume")
     inputs: Sequence[str | Path] = ()
     max_failures: int | None = setting_of(BenchmarkSettings, "max_failures")
+    keep_journal: bool = False
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -165,7 +167,8 @@ def fetch_run(
         else:
             rankings = ((answer.query, answer.docs, answer.scores) for answer in answers)
             write_answers(rankings, target, name, options.inputs)
-        journal.remove()
+        if not options.keep_journal:
+            journal.remove()
     return FetchResult(name, answers, reused, time.monotonic() - start, k, is_log)
 
 

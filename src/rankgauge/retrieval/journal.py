@@ -33,7 +33,7 @@ from rankgauge.retrieval.embedders.embedder import code_note, unhashed_note
 JOURNAL_VERSION = "rankgauge.journal/3"
 JOURNAL_MAGIC = b'{"journal":"rankgauge.journal/'  # what a file begins with that may be emptied or deleted
 INFINITE = ("inf", "-inf")
-FACT_FIELDS = ("repeated", "collapsed", "fault", "short_of")
+FACT_FIELDS = ("repeated", "collapsed", "fault", "short_of", "latency")
 ID_SHAPE = Matching("an id", bool)
 ANSWER_SHAPE = {
     "query": ID_SHAPE,
@@ -45,6 +45,7 @@ ANSWER_SHAPE = {
     "collapsed?": int,
     "fault?": str,
     "short_of?": int,
+    "latency?": float,
     "decision?": dict,
     "details?": [[(str, dict, type(None))]],
 }
@@ -139,6 +140,13 @@ def check_journal(path: Path, resume: bool | None) -> None:
             answer = FetchedAnswer.from_line(line)
             answers[answer.query] = answer
     ReusedAnswers.of(answers.values()).check_age(path, resume)
+
+
+def discard_journal(path: Path) -> None:
+    """Delete a journal whose answers are all written elsewhere, if there is one."""
+    if path.is_file():
+        with open_locked(path, JOURNAL_MAGIC, "a journal") as file:
+            remove_locked(file, path)
 
 
 class Journal:
