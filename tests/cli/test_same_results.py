@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.cli.test_any_results import json_lines, scored, trec
@@ -157,7 +157,12 @@ COMMANDS = {
 }  # fmt: skip
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=6,
+    deadline=None,
+    phases=[Phase.reuse, Phase.generate],  # a failure names the kind; to find a smaller one takes minutes
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(drawn=collections(), kinds=st.permutations(KINDS), is_judged=st.booleans())
 def test_the_same_results_through_each_kind_give_the_same_numbers_notes_and_exit_code(
     drawn: Drawn,

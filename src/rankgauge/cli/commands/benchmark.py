@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -102,9 +103,7 @@ class BenchmarkOutput:
     """
     # Run what rankgauge.yaml describes
     rankgauge benchmark run rankgauge.yaml
-    # Benchmark BM25 on a folder with corpus, queries and judgments
-    rankgauge benchmark run --corpus my-collection --retriever lexical
-    # Benchmark a function of your own beside it
+    # Benchmark BM25 and a function of your own on a BEIR folder
     rankgauge benchmark run --corpus my-collection --retriever lexical \\
       --retriever ./search.py:search
     # Benchmark results that exist already, and a live retriever
@@ -260,10 +259,22 @@ def run_and_show(
 
 
 def named_configuration(context: click.Context, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Tell a configuration from labels and results: it is a single YAML file."""
-    is_config = len(names) == 1 and names[0].endswith((".yaml", ".yml"))
+    """Tell a configuration from labels and results: it is a single file, in YAML, or in JSON with a key of one."""
+    is_config = len(names) == 1 and (names[0].endswith((".yaml", ".yml")) or _is_json_configuration(names[0]))
     context.params["config_file"] = names[0] if is_config else None
     return names
+
+
+def _is_json_configuration(path: str) -> bool:
+    if not path.endswith(".json") or not Path(path).is_file():
+        return False
+    from rankgauge.config.schema import Config
+
+    try:
+        data = json.loads(load_file(path).stored)
+    except ValueError:
+        return False  # whoever reads it says why that fails
+    return isinstance(data, dict) and not Config.model_fields.keys().isdisjoint(data)
 
 
 def plan_of_inputs(
@@ -286,7 +297,8 @@ def plan_of_inputs(
     if engine is not None and source.corpus is None:
         raise UsageError(f"{engine} retrieval needs a corpus", hint="name it: --corpus")
     reading = Reading()
-    opening = Opening(0, needs_rankings=True, asks=False, history=saving.history_file)
+    documents = {} if source.corpus is None else {"documents": source.corpus}
+    opening = Opening(0, needs_rankings=True, asks=False, history=saving.history_file, text_labels=documents)
     if source.qrels is not None:
         opening = replace(opening, newest="named", log_is_system=False)
     opened = open_inputs(labels, results, reading, source.queries_file, opening)

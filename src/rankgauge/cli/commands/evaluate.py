@@ -235,7 +235,7 @@ def evaluate_inputs(
         needs_rankings=view.audit or output.needs_rankings,
         history=output.saving.history_file,
     )
-    opened = named.open(reading, opening)
+    opened = named.open(reading, opening, shows_corpus=output.page.path is not None)
     names = named.results if len(opened.results) == len(named.results) else (str(named.labels), *named.results)
     live = tuple(opened.results[row] for row in opened.live)
     if opened.is_by_text or opened.measures is not None or not opened.results:

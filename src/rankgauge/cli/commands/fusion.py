@@ -15,7 +15,7 @@ from rankgauge.cli.options.inputs import (
     asking_group,
     asking_with_k,
     check_one_stdin,
-    label_options,
+    label_options_and_corpus,
     named_files,
     open_rankings,
     reading_options_and_set,
@@ -131,6 +131,16 @@ def parse_weights(text: str) -> list[float]:
         raise UsageError(f"expected numbers separated by commas, found {shown(text)}") from None
 
 
+@dataclass(frozen=True)
+class TuningRequest:
+    """Which queries a fusion is tuned and measured on, and what is written."""
+
+    dev: str | None
+    test: str | None
+    out: str | None
+    format: str
+
+
 @documented(
     "tune",
     """
@@ -143,40 +153,42 @@ def parse_weights(text: str) -> list[float]:
 @click.argument("qrels", type=click.Path(), metavar="LABELS")
 @click.argument("runs", type=click.Path(), nargs=-1, metavar="RESULTS …")
 @option_group("tuning", Tuning, *declared_options(Tuning))
-@option(
-    "--dev",
-    section=Section.TUNING,
-    type=click.Path(),
-    metavar="FILE",
-    help="Tune on these queries: one id per line, or a file of queries.  [default: half of them, by a hash of the id]",
+@option_group(
+    "request",
+    TuningRequest,
+    option(
+        "--dev",
+        section=Section.TUNING,
+        type=click.Path(),
+        metavar="FILE",
+        help="Tune on these queries: one id per line, or a file of queries.  [default: half of them, by a hash of "
+        "the id]",
+    ),
+    option(
+        "--test",
+        section=Section.TUNING,
+        type=click.Path(),
+        metavar="FILE",
+        help="Report on these queries.  [default: all that are not tuned on]",
+    ),
+    option(
+        "-o",
+        "--out",
+        section=Section.OUTPUT,
+        type=click.Path(),
+        metavar="FILE",
+        help="Write the tuned run of the test queries to FILE.",
+    ),
+    format_option("table", "json"),
 )
-@option(
-    "--test",
-    section=Section.TUNING,
-    type=click.Path(),
-    metavar="FILE",
-    help="Report on these queries.  [default: all that are not tuned on]",
-)
-@option(
-    "-o",
-    "--out",
-    section=Section.OUTPUT,
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the tuned run of the test queries to FILE.",
-)
-@format_option("table", "json")
-@label_options
+@label_options_and_corpus
 @asking_with_k
 @NO_CODE
 def tune_command(
     qrels: str,
     runs: tuple[str, ...],
     tuning: Tuning,
-    dev: str | None,
-    test: str | None,
-    out: str | None,
-    format: str,
+    request: TuningRequest,
     sources: LabelSources,
     asking: Asking,
 ) -> None:
@@ -186,8 +198,8 @@ def tune_command(
     Report the value on the test queries. Labels and results are those of `rankgauge evaluate`. If the queries have a
     column `unit`, those of one unit are on the same side.
     """
-    named = sources.split(qrels, runs)
-    inputs = [*named.files, *named_files(dev, test)]
+    named, out = sources.split(qrels, runs), request.out
+    inputs = [*named.files, *named_files(request.dev, request.test)]
     named.check_asking(also=("k",))
     if out is not None:
         check_writable(out, inputs=inputs)
@@ -204,12 +216,12 @@ def tune_command(
             measure=tuning.measure,
             methods=tuning.methods,
             steps=tuning.steps,
-            dev=None if dev is None else read_query_ids(dev).to_text(),
-            test=None if test is None else read_query_ids(test).to_text(),
+            dev=None if request.dev is None else read_query_ids(request.dev).to_text(),
+            test=None if request.test is None else read_query_ids(request.test).to_text(),
         )
     if out is not None:
         write_run(result.run, out, inputs=inputs)
-    write_document(tuning_document(result), format)
+    write_document(tuning_document(result), request.format)
     print_warnings(notes)
     if out is not None:
         results, queries = plural(len(result.run), "result"), plural(len(result.run.queries), "test query")

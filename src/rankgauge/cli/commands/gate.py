@@ -322,7 +322,7 @@ def open_gate(
         asking=asking,
         history=output.saving.history_file,
     )
-    opened = named.open(reading, opening, baseline_runs)
+    opened = named.open(reading, opening, baseline_runs, shows_corpus=True)
     if len(opened.results) == len(baseline_runs):
         raise UsageError(
             "name the labels and the results, or a log that has both",

@@ -12,6 +12,7 @@ import click
 from rankgauge.benchmark.folder import MANIFEST, PAGE, read_report
 from rankgauge.benchmark.verify import changed_files, verify_benchmark
 from rankgauge.cli.command_tree import documented
+from rankgauge.cli.commands.evaluate import evaluate_inputs
 from rankgauge.cli.options.declared_options import (
     CONFIG_OPTIONS,
     declared_options,
@@ -58,6 +59,7 @@ from rankgauge.cli.printing import (
     write,
     write_lines,
 )
+from rankgauge.comparison.compare import compare_evaluation
 from rankgauge.config.settings import Settings
 from rankgauge.core.formatting import plural, text_of
 from rankgauge.core.settings import Section
@@ -171,9 +173,6 @@ def _write_results(
     named: NamedInputs, settings: Settings, reading: Reading, asking: Asking, page: PageRequest
 ) -> int | None:
     """Score results on labels, compare them if there are several, and write the page."""
-    from rankgauge.cli.commands.evaluate import evaluate_inputs
-    from rankgauge.comparison.compare import compare_evaluation
-
     output = OutputRequest(page, SaveRequest())
     named.sources.check(needs_join=True)
     check_one_stdin(*named.files)

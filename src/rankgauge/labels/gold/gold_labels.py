@@ -285,7 +285,7 @@ def _first_key(record: Record, role: str) -> str | None:
 
 # Spans become quotes: the text that a document has between two characters.
 
-DOCUMENTS_HINT = "name the documents that the spans count in: --documents PATH"
+DOCUMENTS_HINT = "name the documents that the spans count in: --corpus PATH"
 
 
 def with_span_texts(labels: GoldLabels, documents: Corpus | None) -> GoldLabels:
