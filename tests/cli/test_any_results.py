@@ -549,3 +549,38 @@ def test_tune_takes_any_labels_and_results_in_python(folder: Path) -> None:
     ):
         tuned = rg.retrieval.tune(labels, results)
         assert (tuned.value, tuned.choice) == (expected.value, expected.choice)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"query": "one", "error": "timeout", "relevant": ["a"]},
+        {"query": "one", "relevant": ["a"]},
+        {"query": "one", "retrieved": ["a"]},
+    ],
+)
+@pytest.mark.parametrize("is_list", [False, True])
+def test_a_log_may_begin_with_a_query_that_failed_or_has_no_labels(
+    folder: Path, command: Command, first: dict[str, Any], is_list: bool
+) -> None:
+    rows = [first, {"query": "two", "retrieved": ["b", "a"], "relevant": ["a"]}]
+    Path("begins.jsonl").write_text(json.dumps(rows) if is_list else json_lines(rows))
+    done = command("evaluate", "begins.jsonl", "-m", "RR", "-q", "--format", "json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["runs"][0]["per_query"]["two"] == {"RR": 0.5}
+    Path("plain.jsonl").write_text(json_lines(rows[1:]))
+    assert command("diff", "plain.jsonl", "begins.jsonl").code == 0
+
+
+def test_documents_are_named_by_corpus_for_spans_and_for_the_page(folder: Path, command: Command) -> None:
+    Path("guide.jsonl").write_text(json_lines([{"_id": "guide", "text": "Here is the text of d1, and more."}]))
+    span = {"query_id": "q1", "query": TEXTS["q1"], "gold": [{"doc": "guide", "start": 8, "end": 22}]}
+    Path("spans.jsonl").write_text(json_lines([span]))
+    words = ("spans.jsonl", "any_search:search", "-m", "StRecall@1", "--format", "json")
+    assert "--corpus PATH" in command("evaluate", *words).err
+    done = command("evaluate", *words, "--corpus", "guide.jsonl")
+    assert json.loads(done.out)["runs"][0]["measures"]["StRecall@1"]["value"] == 1
+    assert command("gate", *words[:2], "--require", "StRecall@1>=1", "--corpus", "guide.jsonl").code == 0
+    refused = command("evaluate", "qrels.txt", "my.run", "--corpus", "guide.jsonl")
+    assert "--corpus is for the HTML report and for labels by text" in refused.err
+    assert "applies to labels by text" in command("tune", "qrels.txt", "my.run", "old.run", "--corpus", "x").err

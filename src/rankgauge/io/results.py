@@ -8,7 +8,9 @@ found by name when they are needed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import chain
@@ -56,6 +58,7 @@ LATER = {  # what rooms after this one do, imported on first use
 ENTRY, HISTORY, COMMAND = "entry:", "history:", "command:"
 BASELINE_MARK = b'"rankgauge.baseline/'
 NAMED_QUERIES = 3
+DETECTED_ROWS, MAX_DETECTED_BYTES = 1000, 1 << 22  # of a log whose first row does not say what it holds
 RESULT_KINDS = (
     "results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live retriever: "
     "module:object, ./FILE.py:name, FILE.yaml"
@@ -174,6 +177,7 @@ class _Opener:
         self.reading, self.opening = reading, opening
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
         self.notes: list[Note] = []
+        self.first_rows: dict[str, list[dict[str, Any]]] = {}
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
         path, labels = labels, self._loaded(labels)
@@ -238,8 +242,27 @@ class _Opener:
         if record is None:
             return False, False
         is_quoted = bool(later("is quoted")(record))
+        has_labels = is_quoted or question_log.is_log_record(record, "qrels")
         has_results = question_log.is_log_record(record, "run")
-        return is_quoted, has_results and (is_quoted or question_log.is_log_record(record, "qrels"))
+        if has_labels != has_results:  # the first query may have failed, or have no labels
+            rows = self._first_rows(data)
+            is_quoted = is_quoted or any(later("is quoted")(row) for row in rows)
+            has_labels = has_labels or is_quoted or any(question_log.is_log_record(row, "qrels") for row in rows)
+            has_results = has_results or any(question_log.is_log_record(row, "run") for row in rows)
+        return is_quoted, has_results and has_labels
+
+    def _first_rows(self, data: AnyFile) -> list[dict[str, Any]]:
+        """The first objects of JSON Lines; nothing is reported, for whoever reads the file will."""
+        if str(data) in self.first_rows:
+            return self.first_rows[str(data)]
+        rows: list[dict[str, Any]] = []
+        with open_source(data, limits=self.reading.limits) as stream, suppress(ValueError, RecursionError):
+            head = stream.grow_head(MAX_DETECTED_BYTES) or b""
+            for line in head.split(b"\n")[:DETECTED_ROWS]:
+                row = json.loads(line) if line.strip() else None
+                rows += [_as_read(one) for one in (row if isinstance(row, list) else [row]) if isinstance(one, dict)]
+        self.first_rows[str(data)] = rows
+        return rows
 
     def _record(self, data: Any) -> dict[str, Any] | None:
         """The first record of a JSON file; None for anything else."""
@@ -302,6 +325,8 @@ class _Opener:
         record = self._record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
         if record is None or not question_log.is_log_record(record, "run"):
             if record and (question_log.is_log_record(record, "qrels") or later("is quoted")(record)):
+                if self._label_kind(data)[1]:
+                    return self._log(data)[1]
                 raise InputError.at(str(data), None, "holds labels, and results are expected", hint=RESULT_KINDS)
             return []
         runs, notes = runs_and_notes(data, self.reading)
