@@ -21,6 +21,7 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, shown
 from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores
+from rankgauge.io.byte_streams import AnyFile
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
 from rankgauge.io.reading_options import Reading
@@ -90,14 +91,14 @@ def _with_ideal(judgments: Qrels, corpus: Corpus) -> Qrels:
     return replace(judgments, by_group=judgments.by_group.with_ideal_of(ids))
 
 
-def read_labels(path: str | Path, queries: Queries, documents: Corpus | None = None) -> GoldLabels:
+def read_labels(path: AnyFile, queries: Queries, documents: Corpus | None = None) -> GoldLabels:
     """Labels of the queries that are run, each with its text; ``documents`` are those that spans count in."""
     labels = with_query_ids(with_span_texts(read_gold(path), documents), queries, Reading())
     known = set(queries.ids.to_text())
     passages = [passage for passage in labels.passages if passage.query in known]
     if not passages:
         raise InputError.at(
-            path,
+            str(path),
             None,
             f"no query has a gold passage: {listing(map(shown, labels.queries))} in the labels, "
             f"{listing(map(shown, queries.ids.to_text()))} in the queries",

@@ -357,7 +357,7 @@ def _system(section: RetrieverSection, home: Path) -> PlannedSystem:
     return PlannedSystem(settings_of_section(section_in_folder(section, home), paths), experts, section.chunking)
 
 
-def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str | None]:
+def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str | LoadedFile, str | LoadedFile | None]:
     """The files of queries and judgments; those in the corpus's folder if the configuration names none."""
     collection = config.collection
     for name in ("coverage", "tolerance"):
@@ -369,8 +369,8 @@ def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str | 
         if collection.qrels is not None:
             raise UsageError("collection.gold and collection.qrels are two kinds of labels", hint="keep one of the two")
         return str(home / (collection.queries or collection.gold)), None  # gold has the texts of its queries
-    queries = None if collection.queries is None else str(home / collection.queries)
-    qrels = None if collection.qrels is None else str(home / collection.qrels)
+    queries: str | LoadedFile | None = None if collection.queries is None else str(home / collection.queries)
+    qrels: str | LoadedFile | None = None if collection.qrels is None else str(home / collection.qrels)
     if (queries is None or qrels is None) and corpus is not None and Path(corpus).is_dir():
         folder = plan_of_folder(corpus, systems=default_systems())
         queries, qrels = queries or folder.queries, qrels or folder.qrels

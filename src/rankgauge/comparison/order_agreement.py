@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from rankgauge.core.formatting import number
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import UsageError, printable, warn_user
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
@@ -122,25 +123,28 @@ def qrels_agreement(
             "one of the two holds labels by text and the other ids of documents: no measure takes both",
             hint="compare two files of the same kind",
         )
-    listed = [run for result in opened.results for run in runs_and_notes(result, reading)[0]]
-    if len(listed) < 2:
-        raise UsageError(f"an order of systems needs at least two runs, found {len(listed)}")
     loaded = [one if one.is_by_text else replace(one, labels=as_qrels(one.labels, reading)) for one in (opened, other)]
-    scored = [
-        [
-            evaluate_opened(replace(one, results=[run]), measures, conventions=conventions, reading=reading)
-            for one in loaded
-        ]
-        for run in listed
-    ]
-    for note in dict.fromkeys((*opened.notes, *other.notes)):
+    sides: list[Qrels] = []
+    scored: list[tuple[Scores, Scores]] = []
+    notes = [*opened.notes, *other.notes]
+    for result in opened.results:  # one after the other: a run does not stay in memory
+        found, found_notes = runs_and_notes(result, reading)
+        notes += found_notes
+        for run in found:
+            evaluations = [
+                evaluate_opened(replace(one, results=[run]), measures, conventions=conventions, reading=reading)
+                for one in loaded
+            ]
+            sides = sides or [evaluation.qrels for evaluation in evaluations]
+            scored.append((evaluations[0].scores[0], evaluations[1].scores[0]))
+    if len(scored) < 2:
+        raise UsageError(f"an order of systems needs at least two runs, found {len(scored)}")
+    for note in dict.fromkeys(notes):
         warn_user(note.message)
-    systems = names if names and len(names) == len(listed) else unique_names([run.name for run in listed])
+    systems = names if names and len(names) == len(scored) else unique_names([pair[0].run for pair in scored])
     by_side = tuple(
-        tuple(replace(pair[side].scores[0], run=name) for name, pair in zip(systems, scored, strict=True))
-        for side in (0, 1)
+        tuple(replace(pair[side], run=name) for name, pair in zip(systems, scored, strict=True)) for side in (0, 1)
     )
-    sides = [evaluation.qrels for evaluation in scored[0]]
     labels = unique_names([side.name for side in sides])
     requested = by_side[0][0].requested
     return QrelsAgreement(

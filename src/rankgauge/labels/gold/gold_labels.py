@@ -109,7 +109,7 @@ class GoldLabels(HtmlView):
         )
 
 
-AnyGold = str | Path | GoldLabels | Iterable[Mapping[str, Any]]
+AnyGold = str | Path | LoadedFile | GoldLabels | Iterable[Mapping[str, Any]]
 GOLD_KEYS = ("gold", "reference_contexts")
 SPAN_KEYS = ("doc", "start", "end")
 QUOTE_KEY = "text"
