@@ -347,6 +347,8 @@ class SystemRunner:
             options=FetchOptions(tag=name, resume=self.resume, max_failures=self.plan.max_failures, keep_journal=True),
             progress=progress,
         )
+        if is_log_name(path):
+            self._write_log(fetched.run, path)
         if fetched.reused.count:
             self.listener.warned(name, Note("resumed", str(fetched.reused)))
         for message in dict.fromkeys(messages):
@@ -365,6 +367,12 @@ class SystemRunner:
         identity = retriever.identity()
         method = str(identity.get("mode", retriever.name))
         return SystemResult(fetched.run, path, fetched.failures, method, identity, cost, self._index_records(parts))
+
+    def _write_log(self, run: Run, path: str) -> None:
+        """Write the log of a fetched run without times: the same answers give the same files."""
+        extras = None if run.extras is None else replace(run.extras, latency_ms={})
+        texts = dict(zip(self.queries.ids.to_text(), self.queries.texts, strict=True))
+        write_log(self.folder / path, replace(run, extras=extras), queries=texts)
 
     def _stored(self, name: str, run: Run) -> SystemResult:
         """The results of a system that is not asked, as they are."""
