@@ -533,7 +533,7 @@ class TestCommand:
             assert (tmp_path / "page.html").read_bytes() == (made / PAGE).read_bytes()
         done = command("report", "html", made / "evaluations/vector.EvaluationReport.json", "-o", tmp_path / "no.html")
         assert done.code == 2
-        assert "evaluate --html" in done.err
+        assert "report html LABELS RESULTS" in done.err
 
     @pytest.mark.slow
     def test_a_configuration_is_obeyed(self, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

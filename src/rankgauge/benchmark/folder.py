@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.benchmark.gold_inputs import BenchmarkGold, stored_labels
-from rankgauge.benchmark.plan import INPUTS_FOLDER
+from rankgauge.benchmark.plan import INPUTS_FOLDER, STORED_METHOD
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, shown, write_error, write_errors
@@ -167,9 +167,9 @@ def _delete_replaced(old: Path) -> None:
         old.rmdir()
 
 
-def run_path(system: str) -> str:
-    """The path of a system's run."""
-    return f"{RUNS_FOLDER}/{system}.trec"
+def run_path(system: str, *, is_log: bool = False) -> str:
+    """The path of a system's run: a log if it has what a TREC run cannot hold, texts or ids with white space."""
+    return f"{RUNS_FOLDER}/{system}.{'jsonl' if is_log else 'trec'}"
 
 
 def evaluation_path(system: str) -> str:
@@ -263,9 +263,10 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
         judgments, labeled = None, set(labels.labels.queries)
     for system in manifest["method"]["retrieval"]:
         path, name = system["run"]["path"], system["name"]
-        parsed = read_for_validation(inputs.files[path], "run", options)
+        own = replace(options, max_depth=None) if system["method"] == STORED_METHOD else options
+        parsed = read_for_validation(inputs.files[path], "run", own)
         failed = set(system["failed queries"])
-        validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), options)
+        validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), own)
         validations.append(replace(validation, file=path))
         runs[name] = run_from_rows(parsed.source_rows(), name=name).with_failed(sorted(failed))
     settings = settings_of(manifest)

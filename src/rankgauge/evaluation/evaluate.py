@@ -17,11 +17,11 @@ from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView, ResultTuple
 from rankgauge.core.run import Run, Status
-from rankgauge.errors import InputError, UsageError, shown, warn_user
+from rankgauge.errors import InputError, UsageError, printable, shown, warn_user
 from rankgauge.evaluation.caveats import JoinFacts, notes_on, number_cutoffs
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.byte_streams import open_source
+from rankgauge.io.byte_streams import is_dataset, open_source
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.measure import Measure
 
@@ -142,7 +142,14 @@ def evaluate_opened(
     if not opened.results:
         labels = opened.labels
         what = str(labels) if isinstance(labels, (str, Path)) else str(getattr(labels, "name", "the first argument"))
-        if isinstance(labels, (str, Path)) and Path(labels).is_file():
+        if isinstance(labels, (str, Path)) and not is_dataset(labels) and not Path(labels).is_dir():
+            from rankgauge.io.results import is_live
+
+            if is_live(labels):
+                raise UsageError(
+                    f"{printable(str(labels), None)} names a retriever, and labels come first",
+                    hint="rankgauge evaluate cases.jsonl ./search.py:search",
+                )
             with open_source(labels):  # what cannot be read is bad input
                 pass
         raise UsageError(

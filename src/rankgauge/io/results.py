@@ -8,9 +8,12 @@ found by name when they are needed.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,7 +39,7 @@ from rankgauge.io.formats.frames import is_frame
 from rankgauge.io.formats.json_text import JsonPairs
 from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.io.queries import Queries, as_queries
-from rankgauge.io.read import as_qrels, as_run, head_record, log_from_stream, runs_and_notes
+from rankgauge.io.read import as_qrels, head_record, log_from_stream, runs_and_notes
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.sources import can_read_again, is_plain
 
@@ -55,6 +58,7 @@ LATER = {  # what rooms after this one do, imported on first use
 ENTRY, HISTORY, COMMAND = "entry:", "history:", "command:"
 BASELINE_MARK = b'"rankgauge.baseline/'
 NAMED_QUERIES = 3
+DETECTED_ROWS, MAX_DETECTED_BYTES = 1000, 1 << 22  # of a log whose first row does not say what it holds
 RESULT_KINDS = (
     "results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live retriever: "
     "module:object, ./FILE.py:name, FILE.yaml"
@@ -77,7 +81,8 @@ class Opening:
     refuses values that were stored without their run. ``newest`` says whose labels apply to several logs: those of the
     first or of the last result, or those that are named as labels. With ``log_is_system``, a log that is named as
     labels is also the first of the systems. ``text_labels`` are further arguments of labels by text: chunks, documents,
-    options.
+    options. Without ``asks``, live retrievers stay as they are named, for a caller that asks them itself; the texts of
+    the queries are read all the same.
     """
 
     depth: int
@@ -88,6 +93,7 @@ class Opening:
     asking: Asking = field(default_factory=Asking)
     history: str | None = None
     text_labels: Mapping[str, Any] = field(default_factory=dict)
+    asks: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +166,8 @@ def open_inputs(labels: Any, results: Sequence[Any], reading: Reading, queries: 
 def open_runs(results: Sequence[Any], reading: Reading, queries: Any, opening: Opening) -> OpenedInputs:
     """Open results that need no labels, as runs in memory."""
     opened = open_inputs(None, results, reading, queries, replace(opening, needs_rankings=True))
-    return replace(opened, results=[as_run(result, reading) for result in opened.results])
+    runs, notes = zip(*(runs_and_notes(result, reading) for result in opened.results), strict=True)
+    return replace(opened, results=[*chain(*runs)], notes=(*opened.notes, *chain(*notes)))
 
 
 class _Opener:
@@ -170,13 +177,16 @@ class _Opener:
         self.reading, self.opening = reading, opening
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
         self.notes: list[Note] = []
+        self.first_rows: dict[str, list[dict[str, Any]]] = {}
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
         path, labels = labels, self._loaded(labels)
         is_by_text, has_results = self._label_kind(labels)
         if not has_results or is_by_text:
             labels = path if isinstance(path, (str, Path)) and Path(path).is_file() else labels
-        is_named_twice = isinstance(path, (str, Path)) and any(str(path) == str(result) for result in results)
+        # A log may be the baseline of its own gate; anywhere else, a second mention of it adds no system.
+        names = [str(one) for one in results if isinstance(one, (str, Path))]
+        is_named_twice = self.opening.newest != "first" and isinstance(path, (str, Path)) and str(path) in names
         if has_results and not is_named_twice and (self.opening.log_is_system or not results):
             results = [labels, *results]
         logs: dict[int, tuple[Qrels, list[Run]]] = {}
@@ -189,19 +199,23 @@ class _Opener:
             opened += logs[row][1] if row in logs else self._runs_of_log(result) or [result]
         live = tuple(row for row, result in enumerate(opened) if not isinstance(result, Run) and is_live(result))
         texts: dict[str, str] = {}
+        needs_texts = bool(live) or not self.opening.asks
         if is_by_text:
             self.opening = replace(self.opening, needs_rankings=True)  # whose texts are compared with the labels
             labels = later("text labels")(labels, **self.opening.text_labels)
-            if live:
+            if needs_texts:
                 texts = labels.query_texts(self.queries, self.reading)
-        elif live and labels is not None:
+        elif needs_texts and labels is not None:
             labels, texts = self._with_texts(labels)
-        elif live:
+        elif needs_texts:
             texts = self._texts_of_all(results)
         elif isinstance(labels, (list, tuple)) or self._is_csv_of_cases(labels):
             labels, texts = later("cases")(labels)
         for row, result in enumerate(opened):
-            opened[row] = self._ask(result, labels, texts) if row in live else self._open(result)
+            if row not in live:
+                opened[row] = self._open(result)
+            elif self.opening.asks:
+                opened[row] = self._ask(result, labels, texts)
         queries: Any = self.queries
         if queries is None and texts:
             queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})
@@ -228,8 +242,27 @@ class _Opener:
         if record is None:
             return False, False
         is_quoted = bool(later("is quoted")(record))
+        has_labels = is_quoted or question_log.is_log_record(record, "qrels")
         has_results = question_log.is_log_record(record, "run")
-        return is_quoted, has_results and (is_quoted or question_log.is_log_record(record, "qrels"))
+        if has_labels != has_results:  # the first query may have failed, or have no labels
+            rows = self._first_rows(data)
+            is_quoted = is_quoted or any(later("is quoted")(row) for row in rows)
+            has_labels = has_labels or is_quoted or any(question_log.is_log_record(row, "qrels") for row in rows)
+            has_results = has_results or any(question_log.is_log_record(row, "run") for row in rows)
+        return is_quoted, has_results and has_labels
+
+    def _first_rows(self, data: AnyFile) -> list[dict[str, Any]]:
+        """The first objects of JSON Lines; nothing is reported, for whoever reads the file will."""
+        if str(data) in self.first_rows:
+            return self.first_rows[str(data)]
+        rows: list[dict[str, Any]] = []
+        with open_source(data, limits=self.reading.limits) as stream, suppress(ValueError, RecursionError):
+            head = stream.grow_head(MAX_DETECTED_BYTES) or b""
+            for line in head.split(b"\n")[:DETECTED_ROWS]:
+                row = json.loads(line) if line.strip() else None
+                rows += [_as_read(one) for one in (row if isinstance(row, list) else [row]) if isinstance(one, dict)]
+        self.first_rows[str(data)] = rows
+        return rows
 
     def _record(self, data: Any) -> dict[str, Any] | None:
         """The first record of a JSON file; None for anything else."""
@@ -291,6 +324,10 @@ class _Opener:
         """The runs of a log that is scored on other labels, with what came with their results; none of another file."""
         record = self._record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
         if record is None or not question_log.is_log_record(record, "run"):
+            if record and (question_log.is_log_record(record, "qrels") or later("is quoted")(record)):
+                if self._label_kind(data)[1]:
+                    return self._log(data)[1]
+                raise InputError.at(str(data), None, "holds labels, and results are expected", hint=RESULT_KINDS)
             return []
         runs, notes = runs_and_notes(data, self.reading)
         self.notes += notes

@@ -236,7 +236,7 @@ class _LiveEvaluation:
                     facts, scores = kept.facts, tuple(kept.scores)
                     repeated = facts.repeated + facts.collapsed
                     ranking = RankedResults(tuple(kept.docs), scores, repeated, cast(ScoreFault | None, facts.fault))
-                    self.outcomes[index] = self._outcome(index, ranking, None)
+                    self.outcomes[index] = replace(self._outcome(index, ranking, None), latency=facts.latency)
                     self.returned.add(facts.details)
             self.pending = [index for index in self.pending if index not in self.outcomes]
             self.journal = journal
@@ -289,7 +289,7 @@ class _LiveEvaluation:
         if self.journal is not None:
             status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
             scores = list(run_scores(ranking.ids, ranking.scores))
-            facts = replace(self.rules.facts(ranking, call.error), details=details)
+            facts = replace(self.rules.facts(ranking, call.error), details=details, latency=call.latency)
             self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts)])
         self.report_progress(len(self.outcomes), len(self.cases.cases))
 
@@ -323,7 +323,7 @@ class _LiveEvaluation:
         asked = (
             index
             for index, outcome in self.outcomes.items()
-            if outcome.latency is not None and outcome.retrieved and self._judged(outcome)
+            if outcome.attempts is not None and outcome.retrieved and self._judged(outcome)
         )
         return min(asked, default=None)
 

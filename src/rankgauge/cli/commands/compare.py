@@ -136,7 +136,7 @@ def compare_command(
             depth = needed_depth(conventions.measures(measures))
             text_depth, history = depth if measures else DEFAULT_DEPTH, output.saving.history_file
             opening = Opening(depth, text_depth, output.needs_rankings, asking=asking, history=history)
-            opened = named.open(reading, opening)
+            opened = named.open(reading, opening, shows_corpus=output.page.path is not None)
             if len(opened.results) > len(results):
                 results = (str(named.labels), *results)
                 baseline = chosen_baseline(settings.baseline, results)

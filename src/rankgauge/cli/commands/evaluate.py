@@ -189,8 +189,7 @@ def evaluate_command(
     if settings.significance_testing and comparison is None:
         notes.append(Note("no-tests", "significance tests need at least two runs, found 1"))
     show(evaluation, comparison, notes, settings, view)
-    failed = max((len(run.extras.errors) for run in evaluated.live if run.extras is not None), default=0)
-    if asking.max_failures is not None and failed > asking.max_failures:
+    if evaluated.has_too_many_failures(asking):
         return _end_after_failures(asking.out, output)
     if asking.out is not None:
         _write_live_run(evaluation, evaluated.live, asking.out, named.files)
@@ -209,6 +208,11 @@ class EvaluatedInputs:
     names: tuple[str, ...]
     notes: tuple[Note, ...] = ()
     live: tuple[Run, ...] = ()
+
+    def has_too_many_failures(self, asking: Asking) -> bool:
+        """Whether a retriever failed more queries than are allowed."""
+        failed = max((len(run.extras.errors) for run in self.live if run.extras is not None), default=0)
+        return asking.max_failures is not None and failed > asking.max_failures
 
 
 def evaluate_inputs(
@@ -231,7 +235,7 @@ def evaluate_inputs(
         needs_rankings=view.audit or output.needs_rankings,
         history=output.saving.history_file,
     )
-    opened = named.open(reading, opening)
+    opened = named.open(reading, opening, shows_corpus=output.page.path is not None)
     names = named.results if len(opened.results) == len(named.results) else (str(named.labels), *named.results)
     live = tuple(opened.results[row] for row in opened.live)
     if opened.is_by_text or opened.measures is not None or not opened.results:

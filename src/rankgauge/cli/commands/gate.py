@@ -32,7 +32,7 @@ from rankgauge.cli.options.inputs import (
 from rankgauge.cli.options.outputs import HTML, SAVE_OPTIONS, PageRequest, SaveRequest, format_option
 from rankgauge.cli.printing import collected_notes, print_message, print_run_warnings, print_warnings, write_document
 from rankgauge.comparison.gate.baseline_file import append_baseline, store_run
-from rankgauge.comparison.gate.gate import gate, gated_depth, runs_or_baseline
+from rankgauge.comparison.gate.gate import check_one_system, gate, gated_depth, runs_or_baseline
 from rankgauge.comparison.gate.gate_result import GateResult
 from rankgauge.comparison.gate.requirements import Rule, parse_requirements
 from rankgauge.comparison.statistics_options import CORRECTIONS
@@ -322,12 +322,13 @@ def open_gate(
         asking=asking,
         history=output.saving.history_file,
     )
-    opened = named.open(reading, opening, baseline_runs)
+    opened = named.open(reading, opening, baseline_runs, shows_corpus=True)
     if len(opened.results) == len(baseline_runs):
         raise UsageError(
             "name the labels and the results, or a log that has both",
             hint="rankgauge gate qrels.txt my.run --baseline baseline.json",
         )
+    check_one_system(opened, 1 + len(baseline_runs))
     if opened.is_by_text and not measures and stored is None and not requirements:
         settings = replace(settings, measures=tuple(map(str, opened.labels.measures(None, conventions))))
     opened = opened.judged(reading)

@@ -70,7 +70,7 @@ class LabelSources:
         None,
         "Read the documents that spans of labels by text count in.",
         Section.GOLD,
-        flag="--documents PATH",
+        flag="--corpus PATH",
         kind="path",
     )
     coverage: float = setting_of(PassageMatching, "coverage")
@@ -102,13 +102,18 @@ class NamedInputs:
     @property
     def files(self) -> tuple[str, ...]:
         """Every file that is named, and standard input."""
-        others = (self.sources.queries, *self.sources.chunks, self.sources.documents)
+        others = (self.sources.queries, *self.sources.chunks, self.corpus)
         named = (self.labels, *self.results, *others)
         return tuple(name for name in named if name is not None and _is_file(name))
 
+    @property
+    def corpus(self) -> str | None:
+        """The documents: of a command that also shows them, or of one that only matches labels by text with them."""
+        return self.sources.documents or click.get_current_context().params.get("corpus")
+
     def are_plain(self) -> bool:
         """Whether everything is read as it is: judgments in a file, and runs in others."""
-        has_text_options = any(is_given(name) for name in TEXT_OPTIONS)
+        has_text_options = self.corpus is not None or any(is_given(name) for name in TEXT_OPTIONS)
         results = self.results
         return (
             self.labels is not None
@@ -128,32 +133,36 @@ class NamedInputs:
         if not any(map(is_live, self.results)):
             raise UsageError(f"{flag_of(names[0])} applies to a live retriever", hint=f"name one: {LIVE_EXAMPLE}")
 
-    def open(self, reading: Reading, opening: Opening, further: Sequence[Any] = ()) -> OpenedInputs:
+    def open(
+        self, reading: Reading, opening: Opening, further: Sequence[Any] = (), *, shows_corpus: bool = False
+    ) -> OpenedInputs:
         """Open the labels and the results, and ask the retrievers; raises if an option does not fit the labels.
 
-        ``further`` results are not among the arguments.
+        ``further`` results are not among the arguments; ``shows_corpus`` says that documents serve the command, too.
         """
         from rankgauge.io.results import open_inputs
 
-        opening = replace(opening, text_labels=self._text_labels())
+        opening = replace(opening, text_labels=self.text_labels())
         if self.sources.labels is not None:
             opening = replace(opening, newest="named", log_is_system=False)
         results = [*self.results, *further]
         opened = open_inputs(self.labels, results, reading, self.sources.queries, opening)
         given = next((name for name in TEXT_OPTIONS if is_given(name)), None)
         if given is not None and not opened.is_by_text:
-            raise UsageError(f"--{given} applies to labels by text", hint=TEXT_LABELS_HINT)
+            raise UsageError(f"{flag_of(given)} applies to labels by text", hint=TEXT_LABELS_HINT)
+        if self.corpus is not None and not shows_corpus and not opened.is_by_text:
+            raise UsageError("--corpus is for the HTML report and for labels by text", hint="write one: --html FILE")
         return opened
 
-    def _text_labels(self) -> dict[str, Any]:
+    def text_labels(self) -> dict[str, Any]:
         """How labels by text are matched, as ``GoldInputs`` takes it; nothing if no option says so."""
         sources = self.sources
-        if not any(is_given(name) for name in TEXT_OPTIONS):
+        if self.corpus is None and not any(is_given(name) for name in TEXT_OPTIONS):
             return {}
         from rankgauge.labels.gold.gold_judgments import GoldOptions
 
         options = GoldOptions(sources.coverage, sources.tolerance)
-        return {"chunks": list(sources.chunks) or None, "documents": sources.documents, "options": options}
+        return {"chunks": list(sources.chunks) or None, "documents": self.corpus, "options": options}
 
 
 def _is_file(name: str) -> bool:
@@ -171,7 +180,10 @@ TEXT_LABELS_HINT = 'the labels hold ids; labels by text are quotes: {"query": "â
 LIVE_EXAMPLE = "rankgauge evaluate cases.jsonl ./search.py:search"
 QUERIES: Option = declared_options(LabelSources, "queries")[0]
 DOCUMENTS: Option = declared_options(LabelSources, "documents")[0]
-label_options = option_group("sources", LabelSources, *declared_options(LabelSources))
+label_options_and_corpus = option_group("sources", LabelSources, *declared_options(LabelSources))
+label_options = option_group(  # for a command that has a --corpus already, which serves labels by text, too
+    "sources", LabelSources, *declared_options(LabelSources, "labels", "queries", "chunks", "coverage", "tolerance")
+)
 
 # ------------------------------------------------------------------------------ how judgments and runs are read
 

@@ -98,6 +98,7 @@ def gate(
     baseline_runs, stored = runs_or_baseline(baseline, reading)
     opening = Opening(gated_depth(measures, stored, requirements, conventions))
     opened = open_gated(qrels, run, baseline_runs, reading, opening)
+    check_one_system(opened, 1 + len(baseline_runs))
     if opened.is_by_text and not measures and stored is None and not requirements:
         measures = opened.labels.measures(None, conventions)
     opened = opened.judged(reading)
@@ -112,11 +113,7 @@ def gate(
     judgments, checked, is_checked = checked_judgments(qrels, corpus, reading)
     evaluation = evaluate_measures(judgments, runs, requested, conventions=conventions, reading=reading)
     if len(evaluation.scores) > len(runs):
-        raise InputError(
-            f"expected one run in each source, found {len(evaluation.scores)} in {len(runs)}: "
-            f"{listing(shown(scores.run) for scores in evaluation.scores)}",
-            hint="a gate tests one run: write the others to files of their own",
-        )
+        raise _several_systems([scores.run for scores in evaluation.scores], len(runs))
     if reading.keep_rankings and evaluation.joined:
         runs = [joined.run for joined in evaluation.joined]
     if evaluation.scores[0].without_relevant.all():
@@ -158,6 +155,19 @@ def gated_depth(
         return needed_depth([*stored_measures(stored, conventions), *required])
     chosen = conventions.measures(measures) if measures or not required else ()
     return needed_depth([*chosen, *required])
+
+
+def check_one_system(opened: OpenedInputs, sources: int) -> None:
+    """Raise if a log holds several systems: which of them is tested, or is the baseline, would be a guess."""
+    if len(opened.results) > sources:
+        raise _several_systems([source_name(getattr(one, "name", one)) for one in opened.results], sources)
+
+
+def _several_systems(names: Sequence[str], sources: int) -> InputError:
+    return InputError(
+        f"expected one run in each source, found {len(names)} in {sources}: {listing(map(shown, names))}",
+        hint="a gate tests one run: write the others to files of their own",
+    )
 
 
 def open_gated(
