@@ -14,8 +14,8 @@ from rankgauge.config.config_file import nested_types, section_types
 from rankgauge.config.schema import Config
 from rankgauge.core.settings import declared
 from rankgauge.io.byte_streams import Limits
+from rankgauge.io.formats.case_keys import KEYS, NOUNS, STEMS
 from rankgauge.io.formats.named_columns import COLUMN_NAMES, DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES
-from rankgauge.io.formats.question_log import KEYS
 from rankgauge.io.formats.registry import FORMATS
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures import families
@@ -141,6 +141,9 @@ def formats_page() -> str:
         lines.append(f"| {role} | {listed[0]} | {listed[1]} |")
     lines += ["", "## Keys of a log", "", "[The log](log.md) defines them.", ""]
     lines += ["| key | known by, the surest first |", "|---|---|"]
+    nouns = f"{' '.join(NOUNS)} (or the plural)"
+    pattern = f"one of {' '.join(STEMS)}; then perhaps {nouns}; then perhaps id, ids, indices, name or names"
+    lines.append(f"| relevant | by pattern: {pattern} |")
     for role, tiers in KEYS.items():
         lines.append(f"| {role} | {' '.join(f'`{name}`' for tier in tiers for name in tier)} |")
     lines += ["", "## Queries and documents", ""]

@@ -591,7 +591,7 @@ def test_topics_and_sgml_are_parsed_in_one_place() -> None:
 # only what their reason says, which was masked before or is no message.
 CUTS = {
     "benchmark/verify.py": "hashes, and bytes of files that were written masked",
-    "config/yaml_files.py": "the text of a configuration, with names of variables",
+    "config/environment_variables.py": "the text of a configuration, with names of variables",
     "config/json_paths.py": "the text of a configuration, from the place of a fault",
     "io/formats/json_text.py": "the place of a fault in a data file",
     "io/formats/judgment_lines.py": "the last line of a data file",

@@ -11,8 +11,8 @@ from rankgauge import Conventions, InputError, Settings, Statistics, load_settin
 from rankgauge.cli.starter_files import config_text, content_of, plan_for
 from rankgauge.comparison.gate.requirements import Rule
 from rankgauge.config import load_bands, load_config
-from rankgauge.config.yaml_files import MAX_FILE_BYTES
 from rankgauge.io.byte_streams import Limits
+from rankgauge.io.formats.yaml_text import MAX_FILE_BYTES
 from rankgauge.io.reading_options import Reading
 
 BANDS = load_bands("trec-2025")
@@ -288,7 +288,7 @@ def test_the_file_that_init_writes_is_valid_and_so_are_the_keys_it_comments_out(
 
 
 def yaml_data(text: str) -> dict[str, object]:
-    from rankgauge.config.yaml_files import load_yaml
+    from rankgauge.io.formats.yaml_text import load_yaml
 
     data: dict[str, object] = load_yaml(text.encode(), "page").data
     return data

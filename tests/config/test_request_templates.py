@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankgauge.config.environment_variables import expand
 from rankgauge.config.request_templates import PLACEHOLDERS, RequestTemplate, escape_braces
-from rankgauge.config.yaml_files import expand
 from rankgauge.errors import UsageError
 
 VALUES: dict[str, Any] = {"query": 'say "{k}" and ${HOME}', "k": 10, "vector": [0.5, 1.0]}

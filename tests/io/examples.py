@@ -19,6 +19,9 @@ QRELS = {
     b'{"query_id":"q1","doc_id":"d2","relevance":0,"assessor":"bob","how":"terminal"}\n'
     b'{"query_id":"q1","doc_id":"d4","relevance":null,"assessor":"bob","how":"terminal","status":"skipped"}\n'
     b'{"query_id":"q2","doc_id":"d3","relevance":1,"assessor":"ann","how":"machine"}\n',
+    "quepid": b"query,docid,rating\nq1,d1,2\nq1,d2,0\nq2,d3,1\n",
+    "rank_eval": b'{"requests": [{"id": "q1", "request": {}, "ratings": [{"_index": "i", "_id": "d1", "rating": 2}, '
+    b'{"_index": "i", "_id": "d2", "rating": 0}]}, {"id": "q2", "ratings": [{"_id": "d3", "rating": 1}]}]}',
     "csv": b"query_id,doc_id,label\nq1,d1,2\nq1,d2,0\nq2,d3,1\n",
     "tsv": b"Query-ID\tPID\tgrade\nq1\td1\t2\nq1\td2\t0\nq2\td3\t1\n",
     "log": b'{"query_id": "q1", "relevant_ids": ["d1"], "grades": {"d1": 2, "d2": 0}}\n'

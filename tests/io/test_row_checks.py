@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from rankgauge import InputError, read_run
 from rankgauge.core.ids import Ids
 from rankgauge.io import row_checks
 from rankgauge.io.faults import Faults
@@ -46,3 +48,20 @@ def test_a_query_is_named_once_and_a_document_each_time() -> None:
         (2, r"document 'b\x7f'"),
         (3, r"document 'b\x7f'"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("docs", "hint"),
+    [
+        (["guides/getting-st", "guides/getting-st", "faq.md"], "look truncated, at 17 bytes"),
+        (["guides/get...", "guides/get...", "x"], "look truncated"),
+        (["faq.md", "faq.md", "guides/getting-started.md"], "--on-duplicate first"),
+        (["0123456789abcdef", "0123456789abcdef", "fedcba9876543210"], "--on-duplicate first"),
+    ],
+)
+def test_keeping_the_first_is_not_suggested_if_ids_were_truncated(docs: list[str], hint: str, tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("".join(f"q Q0 {doc} {n} {9 - n} x\n" for n, doc in enumerate(docs, 1)))
+    with pytest.raises(InputError) as error:
+        read_run(tmp_path / "run")
+    assert hint in str(error.value.hint)
+    assert ("--on-duplicate" in str(error.value.hint)) == ("--on-duplicate" in hint)

@@ -75,7 +75,7 @@ def test_common_python_types_are_accepted_in_dicts() -> None:
         ([{"query": "q", "relevant_ids": [None]}], "test cases:1: expected a string or a whole number"),
         ([{"query": "q", "relevant_ids": [object()]}], "test cases:1: expected text, numbers"),
         (["q"], "test cases:1: expected a dict, found str"),
-        ({"q": ["a"]}, "expected a list of dicts, found dict"),
+        ({"q": ["a"]}, "expected a list of test cases, or an object around one"),
         (3, "expected a list of dicts, found int"),
         ([], "there are no test cases"),
     ],

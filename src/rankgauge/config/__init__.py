@@ -1,6 +1,6 @@
 """One configuration file, ``rankgauge.yaml``: one schema, one validator, one interpreter.
 
-    yaml_files           YAML in, plain data out, and the line of every key; nothing in it is ever executed
+    environment_variables  ${NAME} in a configuration; YAML itself is read in io.formats.yaml_text
     schema               the sections and the values of each key (pydantic); sections has the models they are made of
     config_file          load_config: the two together, every fault with its line
     configured_settings  what a configuration sets, by the names of Settings

@@ -13,10 +13,10 @@ from rankgauge.config.judges import JudgeSection
 from rankgauge.config.retriever_sections import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
 from rankgauge.config.sections import declaration_of
-from rankgauge.config.yaml_files import MAX_FILE_BYTES, Loaded, load_yaml
 from rankgauge.core.settings import DECIMAL_NUMBER, ELEMENTS, WHOLE_NUMBER
 from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, UsageError, nearest, printable, shown
 from rankgauge.io.byte_streams import open_stored
+from rankgauge.io.formats.yaml_text import MAX_FILE_BYTES, Loaded, load_yaml
 from rankgauge.secrets import register_references
 
 Model = TypeVar("Model", bound=BaseModel)

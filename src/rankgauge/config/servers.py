@@ -15,8 +15,8 @@ from rankgauge.config.json_paths import parse_selector
 from rankgauge.config.request_templates import RequestTemplate, escape_braces, parse_text
 from rankgauge.config.retriever_settings import DEFAULT_SETTINGS
 from rankgauge.config.sections import ConfigSection, Text, section_fault
-from rankgauge.config.yaml_files import load_yaml
 from rankgauge.errors import UsageError, shown
+from rankgauge.io.formats.yaml_text import load_yaml
 
 Method = Literal["GET", "POST", "PUT"]
 SECRET_HEADERS = ("authorization", "cookie", "key", "token", "secret", "password")  # how their names end

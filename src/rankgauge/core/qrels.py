@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.core import compiled
 from rankgauge.core.arrays import Column, Floats, frozen, group_of, keep_freed_memory, offsets_of, query_columns, within
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rankgauge.core.ranking import Compat
 
 LARGEST_GRADE = 127
+ANSWERABLE = "answerable"  # the column of queries that says whether any document is expected
 MANY_ENTRIES = 1 << 14  # whose arrays are large
 JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "passages"]
 
@@ -269,6 +271,8 @@ class Qrels(HtmlView):
         digest.update(np.ascontiguousarray(self.grades[rows], dtype="<f8").tobytes())
         if self.by_group is not None:
             digest.update(self.by_group.content())
+        if (nothing := expects_nothing(self.columns, len(self.queries))).any():
+            digest.update(nothing.tobytes())
         return digest.hexdigest()
 
     def select(self, numbers: Ints) -> Qrels:
@@ -333,6 +337,14 @@ class Qrels(HtmlView):
                 f"{shown(self.queries[int(self.query[row])])} ({len(first)} such rows in all)",
                 hint="keep one judgment per query and document",
             )
+
+
+def expects_nothing(columns: Mapping[str, Column], count: int) -> NDArray[np.bool_]:
+    """Which queries have no answer, by their column ``answerable``: none if there is no such column."""
+    column = columns.get(ANSWERABLE)
+    if column is None:
+        return np.zeros(count, dtype=bool)
+    return np.array([value is False for value in column.tolist()], dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)

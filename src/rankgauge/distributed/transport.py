@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rankgauge.errors
-from rankgauge.core.arrays import query_columns
+from rankgauge.core.arrays import Column, query_columns
 from rankgauge.core.ids import Ids
-from rankgauge.core.qrels import Qrels
+from rankgauge.core.qrels import Qrels, expects_nothing
 from rankgauge.core.run import Status
 from rankgauge.distributed.kernel import (
     DOC,
@@ -122,7 +122,7 @@ def _scores(run: str, table: Any, task: Task, qrels: str, unjudged: int, columns
     queries = _queries(table)
     order = queries.order()
     table, queries = table.take(order), queries.take(order)
-    facts = _facts(table, queries, task.measures)
+    facts = _facts(table, queries, task.measures, query_columns(columns, queries))
     answered = int((facts.status != Status.MISSING).sum())
     if len(queries) and not answered:
         samples = unjudged_queries[:SAMPLE], list(queries.head(SAMPLE))
@@ -155,15 +155,17 @@ def _floats(column: Any) -> NDArray[np.float64]:
     return np.array(column.to_numpy(), dtype=np.float64)
 
 
-def _facts(table: Any, queries: Ids, measures: Sequence[Measure]) -> JoinFacts:
+def _facts(table: Any, queries: Ids, measures: Sequence[Measure], columns: Mapping[str, Column]) -> JoinFacts:
     join = table.column(JOIN).combine_chunks()
     cutoffs = number_cutoffs(measures)
     tied = [row or [] for row in join.field("tied_at").to_pylist()]
     counts = {name: np.array(join.field(name).to_numpy(zero_copy_only=False), dtype=np.int64) for name in FACTS}
+    without_relevant = np.array(join.field("without_relevant").to_pylist(), dtype=bool)
     return JoinFacts(
         queries=queries,
         status=np.array([STATUSES.index(status) for status in table.column(STATUS).to_pylist()], dtype=np.uint8),
-        without_relevant=np.array(join.field("without_relevant").to_pylist(), dtype=bool),
+        without_relevant=without_relevant,
+        expects_nothing=without_relevant & expects_nothing(columns, len(queries)),
         tied=np.array([[cutoff in row for cutoff in cutoffs] for row in tied], dtype=bool).reshape(
             len(tied), len(cutoffs)
         ),

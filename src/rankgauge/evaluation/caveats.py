@@ -13,6 +13,7 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import listing, plural, text_of
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.qrels import Qrels, expects_nothing
 from rankgauge.core.run import Status
 from rankgauge.errors import Note, shown
 from rankgauge.measures.measure import Measure
@@ -31,6 +32,7 @@ __all__ = [
     "merge_notes",
     "notes_on",
     "number_cutoffs",
+    "several_expected",
 ]
 
 
@@ -63,6 +65,7 @@ class JoinFacts:
     judged: Ints  # retrieved documents with a judgment
     judged_in_pool: Ints  # of them, those among the first POOL_DEPTH whose grade is not negative
     tied: NDArray[np.bool_]  # queries × cutoffs: whether a tie with a judged document extends beyond the cutoff
+    expects_nothing: NDArray[np.bool_]  # test cases without an answer: counted apart
 
     @property
     def lists_only_relevant(self) -> bool:
@@ -84,7 +87,7 @@ class JoinFacts:
         return cls(
             queries=hits.queries,
             status=hits.status,
-            without_relevant=_without_relevant(hits),
+            without_relevant=(without := _without_relevant(hits)),
             negative=count_by(hits.judged_query[hits.judged < 0], len(hits)),
             nonrelevant=count_by(hits.judged_query[hits.judged == 0], len(hits)),
             pooled=count_by(hits.judged_query[hits.judged >= 0], len(hits)),
@@ -92,6 +95,7 @@ class JoinFacts:
             judged=hits.count,
             judged_in_pool=count_by(top.query[top.grade >= 0], len(hits)),
             tied=tied,
+            expects_nothing=without & expects_nothing(hits.columns, len(hits)),
         )
 
 
@@ -101,6 +105,17 @@ def _without_relevant(hits: Hits) -> NDArray[np.bool_]:
         return np.zeros(len(hits), dtype=bool)
     without: NDArray[np.bool_] = hits.relevant_judged(np.nextafter(0, 1)) == 0
     return without
+
+
+def several_expected(qrels: Qrels) -> tuple[Note, ...]:
+    """A note on test cases that list several documents: recall is not the hit rate, which many call recall."""
+    relevant = count_by(qrels.query[qrels.grades > 0], len(qrels.queries))
+    count = int((relevant > 1).sum())
+    if not count:
+        return ()
+    verb = "lists" if count == 1 else "list"
+    text = "R@10 is the share of them that is found, Success@10 whether any is"
+    return (Note("several-expected", f"{plural(count, 'case')} {verb} several expected documents: {text}"),)
 
 
 def number_cutoffs(measures: Iterable[Measure]) -> list[int]:
@@ -118,10 +133,11 @@ def notes_on(
     """
     codes = {note.code for note in known}
     notes = [
-        _queries(facts, "queries-missing", facts.status == Status.MISSING, "judged but not in the run"),
+        _queries(facts, "queries-missing", _missing(facts), "judged but not in the run"),
         _queries(facts, "queries-failed", facts.status == Status.FAILED, "failed: not averaged"),
         _extra(facts, run_queries),
-        _queries(facts, "no-relevant", facts.without_relevant, "without relevant documents"),
+        _queries(facts, "no-relevant", facts.without_relevant & ~facts.expects_nothing, "without relevant documents"),
+        _nothing_expected(facts),
         _negative(facts),
         _unjudged(facts),
     ]
@@ -135,6 +151,22 @@ def _queries(facts: JoinFacts, code: str, mask: NDArray[np.bool_], what: str) ->
     if not len(rows):
         return None
     return Note(code, f"{plural(len(rows), 'query')} {what}: {_sample(facts, rows)}")
+
+
+def _missing(facts: JoinFacts) -> NDArray[np.bool_]:
+    """Queries that should be in the run; one that expects nothing need not be."""
+    missing: NDArray[np.bool_] = (facts.status == Status.MISSING) & ~facts.expects_nothing
+    return missing
+
+
+def _nothing_expected(facts: JoinFacts) -> Note | None:
+    count = int(facts.expects_nothing.sum())
+    if not count:
+        return None
+    is_empty = facts.expects_nothing & (facts.retrieved == 0) & (facts.status != Status.FAILED)
+    verb = "expects" if count == 1 else "expect"
+    returned = f"{int(is_empty.sum())} returned nothing"
+    return Note("expects-nothing", f"{plural(count, 'case')} {verb} nothing, not averaged: {returned}")
 
 
 def _extra(facts: JoinFacts, run_queries: int | None) -> Note | None:

@@ -128,7 +128,7 @@ def _evaluate_any(
         depth = needed_depth(conventions.measures(measures))
         opening = Opening(depth, depth if measures else DEFAULT_DEPTH, log_is_system=log_is_system)
         opened = open_inputs(qrels, runs, reading, queries, opening)
-        for note in opened.notes:
+        for note in opened.warnings:
             warn_user(note.message)
         return evaluate_opened(opened, measures, conventions=conventions, reading=reading)
     requested = conventions.measures(measures)
@@ -168,7 +168,7 @@ def evaluate_opened(
             queries=opened.queries,
         )
         return evaluation
-    requested = conventions.measures(measures or opened.measures)
+    requested = conventions.measures(measures or opened.default_measures)
     return evaluate_measures(
         opened.labels, opened.results, requested, conventions=conventions, reading=reading, queries=opened.queries
     )
@@ -246,6 +246,8 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     measures = tuple(measure.frozen(qrels) for measure in requested)
     cutoffs = number_cutoffs(measures)
     facts = JoinFacts.of(hits, cutoffs)
+    if facts.retrieved.any() and not facts.judged.any():
+        _check_labels_are_ids(qrels)
     if hits.judgments == "passages":
         from rankgauge.evaluation.passage_conventions import conventions_on
 
@@ -270,6 +272,20 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     )
 
 
+def _check_labels_are_ids(qrels: Qrels) -> None:
+    """Raise if labels of which none was found are texts: most of them have white space."""
+    docs = qrels.docs.to_text() if qrels.judgments == "grades" else []
+    texts = [doc for doc in docs if len(doc.split()) > 1]
+    if 2 * len(texts) > len(docs):
+        raise InputError.at(
+            qrels.name,
+            None,
+            f"expected the ids of documents, found texts, of which none is the id of a result: {shown(texts[0])}",
+            hint="compare with the texts of the results: --match text; or label by text: "
+            '{"query": "…", "gold": ["a sentence"]}',
+        )
+
+
 def check_one_run(source: AnyRun, names: Sequence[str]) -> None:
     """Raise if a source holds several runs and one is expected."""
     if len(names) > 1:
@@ -289,7 +305,7 @@ def query_values(hits: Hits, measures: Sequence[Measure]) -> Floats:
 
 def averaged_queries(facts: JoinFacts, conventions: Conventions) -> NDArray[np.bool_]:
     """Which queries count."""
-    averaged: NDArray[np.bool_] = facts.status != Status.FAILED
+    averaged: NDArray[np.bool_] = (facts.status != Status.FAILED) & ~facts.expects_nothing
     if conventions.query_set == "both":
         averaged &= facts.status != Status.MISSING
     if conventions.no_relevant == "skip":

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import text_of
+from rankgauge.core.qrels import expects_nothing
 from rankgauge.core.result_views import Columns, ResultList, Tabular
 from rankgauge.core.run import RunExtras, Status
 from rankgauge.errors import MeasureError, UsageError, printable
@@ -128,6 +129,7 @@ class Scores(Tabular):
         failed = self.status == Status.FAILED
         if self.conventions.no_relevant == "skip":
             failed &= ~self.without_relevant
+        failed &= ~(self.without_relevant & expects_nothing(self.columns, len(self.queries)))
         if not failed.any():
             return None
         out = {}

@@ -18,6 +18,7 @@ from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import InputError, MissingExtraError
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+SELECTOR_MARK = "#"  # between a file and the list in it: tests.json#queries
 DATASET_PREFIX = "irds:"  # names a collection of ir_datasets instead of a file
 MAX_BYTES_HINT = "raise the limit: --set reading.max_bytes=SIZE"
 DAMAGED_HINT = "copy or download it again"
@@ -377,7 +378,7 @@ def load_file(path: str | Path) -> LoadedFile:
             return LoadedFile("-", sys.stdin.buffer.read())
         except OSError as error:
             raise _unreadable(path, error) from None
-    with open_stored(path) as file:
+    with open_stored(Path(file_of(path))) as file:
         return LoadedFile(str(path), file.read())
 
 
@@ -420,7 +421,7 @@ def open_source(
             if isinstance(path, LoadedFile)
             else sys.stdin.buffer
             if str(path) == "-"
-            else Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed below
+            else Path(file_of(path)).open("rb", buffering=0)  # noqa: SIM115 - closed below
         )
     except OSError as error:
         raise _unreadable(name, error) from None
@@ -499,3 +500,17 @@ def is_folder(path: object) -> bool:
 def source_name(path: AnyFile) -> str:
     """The name of a source that was not given one."""
     return "stdin" if str(path) == "-" else Path(path).name
+
+
+def split_selector(path: AnyFile) -> tuple[str, str | None]:
+    """A file, and what chooses a list in it: ``tests.json#suites[*].cases``. A # may also be part of a file's name."""
+    text = str(path)
+    file, mark, selector = text.partition(SELECTOR_MARK)
+    if not mark or not selector or not file or Path(text).exists():
+        return text, None
+    return file, selector
+
+
+def file_of(path: AnyFile) -> AnyFile:
+    """The file itself, without what chooses a list in it."""
+    return path if isinstance(path, LoadedFile) or SELECTOR_MARK not in str(path) else split_selector(path)[0]

@@ -18,9 +18,10 @@ from rankgauge.core.qrels import JudgmentKind
 from rankgauge.core.run import RunExtras
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.atomic_files import write_atomically
-from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, is_dataset, read_bytes, source_name
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, file_of, is_dataset, read_bytes, source_name
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import registry as formats
+from rankgauge.io.formats.case_keys import names_for
 from rankgauge.io.formats.judge_groups import largest_grades
 from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, scores_from_ranks
 from rankgauge.io.formats.registry import Format, WriteRows, write_delimited
@@ -237,7 +238,7 @@ def _lost_queries(format: Format, empty: Sequence[bytes]) -> list[str]:
 def _detect_kind(source: str | Path, from_format: str | None, limits: Limits) -> Kind:
     if from_format is not None and len(kinds := formats.format_named(from_format).columns) == 1:
         return next(iter(kinds))
-    if str(source) == "-" or is_dataset(source) or not Path(source).is_file():
+    if str(source) == "-" or is_dataset(source) or not Path(file_of(source)).is_file():
         if str(source) != "-" and not is_dataset(source) and not Path(source).exists():
             read_bytes(source, limits=limits)  # raises the error that says why it cannot be read
         raise UsageError(f"{source}: expected judgments or a run, and the kind is not given", hint=KIND_HINT)
@@ -259,7 +260,8 @@ def _drop_unsupported(
             rows = replace(rows, **{attribute: None})  # type: ignore[arg-type]  # three columns of the same type
     lost += _lost_scores(format, kind, source_format)
     lost += _lost_queries(format, rows.empty)
-    lost += [] if "columns" in format.keeps else [f"column {name}" for name in rows.columns]
+    written = names_for(list(rows.columns), "query")[:1] if "texts" in format.keeps else []
+    lost += [] if "columns" in format.keeps else [f"column {name}" for name in rows.columns if name not in written]
     lost += [] if "extras" in format.keeps else lost_extras(rows.extras)
     return rows, tuple(lost)
 

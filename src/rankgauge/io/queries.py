@@ -11,8 +11,16 @@ import numpy as np
 
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.result_views import HtmlView
-from rankgauge.errors import InputError, shown
-from rankgauge.io.byte_streams import DEFAULT_LIMITS, AnyFile, Limits, LoadedFile, is_dataset, read_bytes
+from rankgauge.errors import InputError, Note, shown
+from rankgauge.io.byte_streams import (
+    DEFAULT_LIMITS,
+    AnyFile,
+    Limits,
+    LoadedFile,
+    is_dataset,
+    read_bytes,
+    split_selector,
+)
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import arrow, decimals, delimited, ir_datasets, question_log
 from rankgauge.io.formats.detection import Head
@@ -29,6 +37,7 @@ class Queries(HtmlView):
     ids: Ids
     texts: Sequence[str | None]
     columns: Mapping[str, Mapping[str, Any]]
+    notes: tuple[Note, ...] = ()  # how lines of text were read
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -57,9 +66,10 @@ def read_queries(path: AnyFile, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
     columns: dict[str, dict[str, Any]] = {}
     for query, row in zip(ids.to_text(), table.records, strict=True):
         for column, value in _with_metadata(row):
-            if column not in (id_key, text_key) and isinstance(value, (str, int, float)):
+            if column not in (id_key, text_key, FIRST_WORD) and isinstance(value, (str, int, float)):
                 columns.setdefault("k" if normalize_name(column) == "topk" else column, {})[query] = value
-    return Queries(ids, [_text(row.get(text_key or "")) for row in table.records], columns)
+    texts = [_text(row.get(text_key or "")) for row in table.records]
+    return Queries(ids, texts, columns, _line_notes(faults.source, table))
 
 
 def as_queries(source: Queries | AnyFile, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
@@ -78,12 +88,13 @@ def _read_table(faults: Faults, path: AnyFile, limits: Limits) -> Records:
     if is_dataset(path):
         return _numbered(ir_datasets.queries(str(path)))
     data, _ = read_bytes(path, limits=limits)
-    head = Head(data)
-    if head.text.startswith(arrow.MAGIC_BYTES):
+    head = Head(data, split_selector(path)[0])
+    if head.is_arrow:
         return _numbered(arrow.table_of(faults.source, data).to_pylist())
     if head.is_json:
-        is_log = question_log.is_log_head(head) or head.first_case is not None
-        return _from_log(faults, data) if is_log else read_records(faults, data)
+        return _from_log(faults, data) if question_log.is_log_head(head, "qrels") else read_records(faults, data)
+    if head.is_yaml:
+        return _from_log(faults, data)
     if is_topics(head.text):
         return read_topics(faults, data)
     return read_query_table(faults, data, head)
@@ -101,7 +112,7 @@ def _from_log(faults: Faults, data: bytes) -> Records:
     for query in questions.first_rows:
         name = query.decode("utf-8", "surrogateescape")
         values = {column: by_query[name] for column, by_query in columns.items() if name in by_query}
-        values.pop(questions.keys.get("text", ""), None)
+        values.pop(questions.keys.get("query", ""), None)
         rows.append({**values, "_id": name, "text": texts.get(query)})
     return Records(questions.records.line[list(questions.first_rows.values())], rows)
 
@@ -189,20 +200,40 @@ def _are_plain_lines(line: bytes, delimiter: bytes, names: list[str]) -> bool:
     """Whether the lines are an id, or an id and a text: commas in the text do not make columns."""
     if delimiter == b"\t" or line.lstrip()[:1] in (b"{", b"["):
         return False
-    return len(names) == 1 or len(names[0].split()) > 1
+    return len(names) == 1 or len(names[0].split()) > 1 or not any(c.isdigit() for c in names[0])
+
+
+FIRST_WORD = "first word"  # of a line that is a question: an id only by mistake
 
 
 def _read_plain_lines(faults: Faults, data: bytes) -> Records:
-    numbers: list[int] = []
-    rows: list[Record] = []
-    for number, line in enumerate(data.decode("utf-8", "surrogateescape").split("\n"), start=1):
-        fields = line.split(None, 1)
-        if fields:
-            numbers.append(number)
-            rows.append({"_id": fields[0], "text": fields[1].rstrip() if len(fields) > 1 else None})
-    if not rows:
+    """Lines of one id each, of an id and a text, or of a question each, which is its own id.
+
+    The first word is an id only if it has a digit on every line, and is there once: "301 international crime".
+    """
+    lines = [line.strip() for line in data.decode("utf-8", "surrogateescape").split("\n")]
+    numbered = [(number, line) for number, line in enumerate(lines, start=1) if line]
+    if not numbered:
         raise InputError.at(faults.source, None, "no lines with content")
-    return Records(np.array(numbers, dtype=np.int64), rows)
+    words = [line.split(None, 1) for _, line in numbered]
+    firsts = [fields[0] for fields in words]
+    are_ids = all(len(fields) == 1 for fields in words) or (
+        all(any(c.isdigit() for c in first) for first in firsts) and len(set(firsts)) == len(firsts)
+    )
+    if are_ids:
+        rows: list[Record] = [{"_id": one[0], "text": one[1] if len(one) > 1 else None} for one in words]
+    else:
+        rows = [{"_id": line, "text": line, FIRST_WORD: one[0]} for (_, line), one in zip(numbered, words, strict=True)]
+    return Records(np.array([number for number, _ in numbered], dtype=np.int64), rows)
+
+
+def _line_notes(source: str, table: Records) -> tuple[Note, ...]:
+    """A note on lines of text: whether each is a question, or begins with an id."""
+    first = table.records[0]
+    if FIRST_WORD in first:
+        example = f"{shown(str(first['text']))}, not the query {shown(str(first[FIRST_WORD]))}"
+        return (Note("lines-are-questions", f"{source}: each line is a question: {example}"),)
+    return ()
 
 
 def _typed(column: Ids, name: str) -> list[Any]:

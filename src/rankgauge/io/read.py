@@ -13,17 +13,19 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import OnDuplicate, Run
-from rankgauge.errors import InputError, InputTypeError, Note, held_warnings
+from rankgauge.errors import InputError, InputTypeError, Note, held_warnings, warn_user
 from rankgauge.io.byte_streams import (
     DEFAULT_LIMITS,
     AnyFile,
     ByteStream,
     Limits,
     LoadedFile,
+    file_of,
     is_dataset,
     open_source,
     sha256_of_part,
     source_name,
+    split_selector,
 )
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
@@ -277,6 +279,8 @@ def log_from_stream(
     data, limits = stream.read(), stream.limits
     faults = Faults(stream.path, strict=limits.strict)
     questions = question_log.load(faults, data, columns)
+    for note in questions.warnings:
+        warn_user(note.message)
     relevant, retrieved = questions.qrels_rows(faults), list(questions.run_batches(faults))
     report_long_ids(faults, relevant, limits.max_line)
     # Warnings are issued once: with the first run, whose faults are all faults.
@@ -292,7 +296,7 @@ def log_from_stream(
 
 def looks_like_log(path: str | Path) -> bool:
     """Whether a file is a log with both sides. The answer is no for what cannot be read twice (``-``, a pipe)."""
-    if str(path) == "-" or is_dataset(path) or not Path(path).is_file():
+    if str(path) == "-" or is_dataset(path) or not Path(file_of(path)).is_file():
         return False
     with open_source(path) as stream:
         record = head_record(stream)
@@ -302,24 +306,26 @@ def looks_like_log(path: str | Path) -> bool:
 
 
 def head_record(stream: ByteStream) -> dict[str, Any] | None:
-    """The first object of an open JSON source; None if it is something else. Reading it still starts at its beginning.
+    """The first object of an open source, or the first case in it, whatever contains the cases; None if there is none.
 
-    An object ends with its line, one in an array anywhere. A record longer than 16 lines may have is not looked for.
+    Reading it still starts at its beginning. A record longer than 16 lines may have is not looked for.
     """
-    data = b""
-    while (more := stream.grow_head(HEAD_BYTES)) is not None:
-        data = more
-        head = Head(data)
-        if not head.is_json:
+    from rankgauge.io.formats.test_sets import first_case
+
+    data: bytes | None = stream.head(HEAD_BYTES)
+    name = split_selector(stream.path)[0]
+    record: dict[str, Any] | None = None
+    while data is not None and record is None:
+        head = Head(data, name)
+        if not head.is_json and not head.is_yaml:
             return None
-        if head.first_case is not None:
-            return head.first_case
-        is_list = head.is_array or head.has_cases
-        if (b"\n" in data.strip() or head.is_array) and head.record is not None:
-            return head.record
-        if len(data) > 16 * stream.limits.max_line or (b"\n" in data.strip() and not is_list):
-            return None
-    return Head(data).first_case or Head(data).record
+        if head.is_json:
+            record = first_case(head) or head.record
+        is_long = len(data) > 16 * stream.limits.max_line
+        data = None if is_long or record is not None else stream.grow_head(len(data) or HEAD_BYTES)
+        if head.is_yaml and data is None:  # which is read whole
+            record = first_case(head)
+    return record
 
 
 def _default_name(path: AnyFile) -> str:

@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -26,26 +27,39 @@ from rankgauge.io.byte_streams import (
     SERVER_HINT,
     AnyFile,
     LoadedFile,
+    file_of,
     is_dataset,
     load_file,
     open_source,
     read_bytes,
     source_name,
+    split_selector,
 )
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
-from rankgauge.io.formats.detection import HEAD_BYTES, Head
+from rankgauge.io.formats.arrow import column_names
+from rankgauge.io.formats.case_keys import KEYS
+from rankgauge.io.formats.detection import HEAD_BYTES, YAML_SUFFIXES, Head
 from rankgauge.io.formats.frames import is_frame
-from rankgauge.io.formats.json_text import JsonPairs
-from rankgauge.io.formats.named_columns import normalize_name
+from rankgauge.io.formats.named_columns import LABEL_ROLES, SHARED_ROLES, names_labels, normalize_name
+from rankgauge.io.formats.test_sets import CASES_SOURCE, as_json, is_case_header, is_test_set
 from rankgauge.io.queries import Queries, as_queries
-from rankgauge.io.read import as_qrels, head_record, log_from_stream, runs_and_notes
+from rankgauge.io.read import (
+    SourceRows,
+    as_qrels,
+    build_qrels,
+    head_record,
+    log_from_stream,
+    read_qrels,
+    runs_and_notes,
+)
 from rankgauge.io.reading_options import Asking, Reading
+from rankgauge.io.row_checks import report_long_ids
 from rankgauge.io.sources import can_read_again, is_plain
+from rankgauge.measures.registry import CASE_MEASURES
 
 LATER = {  # what rooms after this one do, imported on first use
     "ask": "rankgauge.rag.live:ask_queries",
-    "cases": "rankgauge.rag.cases:case_labels",
     "entry": "rankgauge.history.store:saved_entry",
     "is retriever": "rankgauge.retrieval.asking.functions:is_retriever",
     "names retriever": "rankgauge.retrieval.open_retriever:is_own_retriever",
@@ -105,6 +119,7 @@ class OpenedInputs:
     queries: Any = None
     notes: tuple[Note, ...] = ()
     is_by_text: bool = False  # whether the labels are quotes or spans
+    are_cases: bool = False  # whether the labels are test cases
     live: tuple[int, ...] = ()  # which of the results were asked for
 
     def judged(self, reading: Reading) -> OpenedInputs:
@@ -116,6 +131,16 @@ class OpenedInputs:
             raise UsageError("these runs need one --chunks", hint="runs on other chunks have other judgments")
         notes = (*self.notes, *parts[0].notes)
         return replace(self, labels=parts[0].judgments, results=parts[0].runs, notes=notes, is_by_text=False)
+
+    @property
+    def default_measures(self) -> tuple[str, ...] | None:
+        """The measures if none is named: those of stored values, or those of test cases; None: the usual ones."""
+        return self.measures or (CASE_MEASURES if self.are_cases else None)
+
+    @property
+    def warnings(self) -> list[Note]:
+        """The notes that Python warns of: not those that only say how test cases were read."""
+        return [note for note in self.notes if note.code not in question_log.QUIET_NOTES]
 
     @property
     def measures(self) -> tuple[str, ...] | None:
@@ -143,7 +168,18 @@ def is_live(data: Any) -> bool:
 
 def _exists(text: str) -> bool:
     """Whether a text is the path of a file or folder that is not the description of a retriever."""
-    return not text.endswith((".yaml", ".yml")) and Path(text).exists()
+    path = Path(file_of(text))
+    if path.suffix not in YAML_SUFFIXES:
+        return path.exists()
+    return path.is_file() and _is_yaml_log(text, path.stat().st_size, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _is_yaml_log(text: str, *state: int) -> bool:
+    """Whether a YAML file holds results, rather than a retriever's description; looked at once while it is the same."""
+    with open_source(text) as stream:
+        record = head_record(stream)
+    return record is not None and question_log.is_log_record(record, "run")
 
 
 def _is_url(text: str) -> bool:
@@ -176,14 +212,14 @@ class _Opener:
     def __init__(self, reading: Reading, opening: Opening, queries: Any) -> None:
         self.reading, self.opening = reading, opening
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
-        self.notes: list[Note] = []
+        self.notes: list[Note] = [] if self.queries is None else list(self.queries.notes)
         self.first_rows: dict[str, list[dict[str, Any]]] = {}
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
         path, labels = labels, self._loaded(labels)
         is_by_text, has_results = self._label_kind(labels)
         if not has_results or is_by_text:
-            labels = path if isinstance(path, (str, Path)) and Path(path).is_file() else labels
+            labels = path if isinstance(path, (str, Path)) and Path(file_of(path)).is_file() else labels
         # A log may be the baseline of its own gate; anywhere else, a second mention of it adds no system.
         names = [str(one) for one in results if isinstance(one, (str, Path))]
         is_named_twice = self.opening.newest != "first" and isinstance(path, (str, Path)) and str(path) in names
@@ -200,26 +236,34 @@ class _Opener:
         live = tuple(row for row, result in enumerate(opened) if not isinstance(result, Run) and is_live(result))
         texts: dict[str, str] = {}
         needs_texts = bool(live) or not self.opening.asks
+        are_cases = not is_by_text and not has_results and self._are_cases(labels)
+        if are_cases:
+            labels, texts = self._cases(labels)
+        elif labels is not None and self._label_columns(labels):
+            labels = self._named_judgments(labels)
         if is_by_text:
             self.opening = replace(self.opening, needs_rankings=True)  # whose texts are compared with the labels
             labels = later("text labels")(labels, **self.opening.text_labels)
             if needs_texts:
                 texts = labels.query_texts(self.queries, self.reading)
-        elif needs_texts and labels is not None:
+        elif needs_texts and labels is not None and not are_cases:
             labels, texts = self._with_texts(labels)
+        elif needs_texts and are_cases:
+            texts = self._asked_texts(labels, texts)
         elif needs_texts:
             texts = self._texts_of_all(results)
-        elif isinstance(labels, (list, tuple)) or self._is_csv_of_cases(labels):
-            labels, texts = later("cases")(labels)
+        live_rows: list[int] = []
+        ready: list[Any] = []
         for row, result in enumerate(opened):
             if row not in live:
-                opened[row] = self._open(result)
-            elif self.opening.asks:
-                opened[row] = self._ask(result, labels, texts)
+                ready += self._named_runs(self._open(result))
+            else:
+                live_rows.append(len(ready))
+                ready.append(self._ask(result, labels, texts) if self.opening.asks else result)
         queries: Any = self.queries
         if queries is None and texts:
             queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})
-        return OpenedInputs(labels, opened, queries, tuple(self.notes), is_by_text, live)
+        return OpenedInputs(labels, ready, queries, tuple(self.notes), is_by_text, are_cases, tuple(live_rows))
 
     # -- labels --------------------------------------------------------------------------------------------------
 
@@ -227,7 +271,7 @@ class _Opener:
         """Labels whose kind can be seen before they are read: JSON, standard input and pipes are loaded."""
         if not isinstance(labels, (str, Path)) or is_dataset(labels) or Path(labels).is_dir():
             return labels
-        is_log = Path(labels).is_file() and not is_plain(labels, "qrels") and self.reading.qrels_format is None
+        is_log = Path(file_of(labels)).is_file() and not is_plain(labels, "qrels") and self.reading.qrels_format is None
         is_pipe = str(labels) == "-" or (Path(labels).exists() and not Path(labels).is_file())
         return load_file(labels) if is_log or is_pipe else labels
 
@@ -235,7 +279,7 @@ class _Opener:
         """Whether something has labels by text, and whether it has results besides its labels."""
         if isinstance(data, (list, tuple)):
             record = next((dict(one) for one in data if isinstance(one, Mapping)), None)
-            return record is not None and bool(later("is quoted")(_as_read(record))), False
+            return record is not None and bool(later("is quoted")(dict(as_json(record)))), False
         if hasattr(data, "query_texts"):  # GoldLabels, GoldInputs
             return True, False
         record = None if self.reading.qrels_format is not None else self._record(data)
@@ -260,7 +304,9 @@ class _Opener:
             head = stream.grow_head(MAX_DETECTED_BYTES) or b""
             for line in head.split(b"\n")[:DETECTED_ROWS]:
                 row = json.loads(line) if line.strip() else None
-                rows += [_as_read(one) for one in (row if isinstance(row, list) else [row]) if isinstance(one, dict)]
+                rows += [
+                    dict(as_json(one)) for one in (row if isinstance(row, list) else [row]) if isinstance(one, dict)
+                ]
         self.first_rows[str(data)] = rows
         return rows
 
@@ -268,24 +314,99 @@ class _Opener:
         """The first record of a JSON file; None for anything else."""
         if not isinstance(data, (str, Path, LoadedFile)) or is_dataset(data):
             return None
-        if not isinstance(data, LoadedFile) and (not Path(data).is_file() or is_plain(data, "run")):
+        if not isinstance(data, LoadedFile) and (not Path(file_of(data)).is_file() or is_plain(data, "run")):
             return None
         with open_source(data, limits=self.reading.limits) as stream:
             return head_record(stream)
 
-    def _is_csv_of_cases(self, data: Any) -> bool:
-        """Whether a file is a table with a column of relevant ids: one row per query."""
-        if not isinstance(data, (str, Path, LoadedFile)) or is_dataset(data) or self.reading.qrels_format is not None:
+    def _are_cases(self, data: Any) -> bool:
+        """Whether labels are test cases: one object or row per query, in a file or in memory."""
+        if isinstance(data, (list, tuple)):
+            return True
+        if isinstance(data, Mapping):
+            return is_test_set(data)
+        if not isinstance(data, (str, Path, LoadedFile)) or is_dataset(data):
             return False
-        if not isinstance(data, LoadedFile) and (not Path(data).is_file() or is_plain(data, "qrels")):
+        if self.reading.qrels_format is not None or self._is_folder_or_pipe(data):
+            return False
+        if not isinstance(data, LoadedFile) and is_plain(data, "qrels") and not self._names_labels:
+            return False
+        with open_source(data, limits=self.reading.limits) as stream:
+            head = Head(stream.grow_head(HEAD_BYTES) or b"", split_selector(data)[0])
+            if head.is_arrow:
+                return is_case_header(column_names(stream), self.reading.columns)
+            if head.is_json or head.is_yaml:
+                record = head_record(stream)
+                return record is not None and question_log.is_log_record(record, "qrels")
+        return is_case_header(question_log.header_names(head), self.reading.columns)
+
+    @staticmethod
+    def _is_folder_or_pipe(data: Any) -> bool:
+        return not isinstance(data, LoadedFile) and not Path(file_of(data)).is_file()
+
+    def _cases(self, data: Any) -> tuple[Qrels, dict[str, str]]:
+        """The judgments of test cases, and the texts of their queries."""
+        limits = self.reading.limits
+        if isinstance(data, (list, tuple, Mapping)):
+            faults, name = Faults(CASES_SOURCE, strict=limits.strict), CASES_SOURCE
+            cases = question_log.load_objects(faults, data, self._label_columns(data))
+        else:
+            faults, name = Faults(str(data), strict=limits.strict), source_name(data)
+            with open_source(data, limits=limits) as stream:
+                cases = question_log.load(faults, stream.read(), self._label_columns(data))
+        rows = cases.qrels_rows(faults)
+        report_long_ids(faults, rows, limits.max_line)
+        judgments = build_qrels(SourceRows(rows, faults), name=name)
+        self.notes += cases.notes
+        return judgments, {query.decode("utf-8", "surrogateescape"): text for query, text in cases.texts().items()}
+
+    # -- columns that the user names ------------------------------------------------------------------------------
+
+    @property
+    def _names_labels(self) -> bool:
+        return names_labels(self.reading.columns)
+
+    def _label_columns(self, data: Any) -> dict[str, str]:
+        """The named columns that apply to the labels: those of labels only, and others that their file has."""
+        return {
+            role: name
+            for role, name in (self.reading.columns or {}).items()
+            if role in LABEL_ROLES or (role in SHARED_ROLES and self._has_name(data, name))
+        }
+
+    def _has_name(self, data: Any, name: str) -> bool:
+        """Whether a name is at the beginning of a file, or in test cases in memory."""
+        if isinstance(data, (list, tuple, Mapping)):
+            return True
+        if not isinstance(data, (str, Path, LoadedFile)) or is_dataset(data) or self._is_folder_or_pipe(data):
             return False
         with open_source(data, limits=self.reading.limits) as stream:
             head = Head(stream.grow_head(HEAD_BYTES) or b"")
-        if head.is_json:
-            return False
-        names = {normalize_name(cell.strip('" ')) for cell in _cells(head.line.decode("utf-8", "replace"))}
-        keys = {role: {normalize_name(key) for tier in question_log.KEYS[role] for key in tier} for role in ROLES}
-        return all(names & keys[role] for role in ROLES)
+            names = column_names(stream) if head.is_arrow else []
+        return name in names or name.rpartition(".")[2].encode("utf-8", "surrogateescape") in head.text
+
+    def _named_judgments(self, labels: Any) -> Any:
+        """Judgments in a table whose columns the user names."""
+        if not isinstance(labels, (str, Path, LoadedFile)) or is_dataset(labels):
+            return labels
+        reading = self.reading
+        return read_qrels(
+            labels, format=reading.qrels_format, columns=self._label_columns(labels), limits=reading.limits
+        )
+
+    def _named_runs(self, result: Any) -> list[Any]:
+        """Results, read here if a column is named that is one of the labels; else they are read later."""
+        columns = self.reading.columns or {}
+        if not self._names_labels or not isinstance(result, (str, Path)) or is_dataset(result):
+            return [result]
+        own = {
+            role: name
+            for role, name in columns.items()
+            if role not in LABEL_ROLES and (role not in SHARED_ROLES or self._has_name(result, name))
+        }
+        runs, notes = runs_and_notes(result, replace(self.reading, columns=own or None))
+        self.notes += notes
+        return list(runs)
 
     def _newest(self, results: Sequence[Any]) -> list[Any]:
         return list(results) if self.opening.newest == "first" else list(reversed(results))
@@ -335,12 +456,30 @@ class _Opener:
 
     def _with_texts(self, labels: Any) -> tuple[Qrels, dict[str, str]]:
         """Judgments in memory, and the texts of their queries."""
-        if isinstance(labels, (list, tuple)) or self._is_csv_of_cases(labels):
-            judgments, texts = later("cases")(labels)
-        else:
-            judgments, texts = as_qrels(labels, self.reading), self._texts_in(labels)
-        known = texts if self.queries is None else {**texts, **self.queries.known_texts()}
-        return judgments, {query: known[query] for query in judgments.queries.to_text() if query in known}
+        judgments = as_qrels(labels, self.reading)
+        return judgments, self._asked_texts(judgments, self._texts_in(labels))
+
+    def _asked_texts(self, judgments: Qrels, texts: Mapping[str, str]) -> dict[str, str]:
+        """The texts of the judged queries; a query id with white space is a text itself."""
+        known = {**texts, **({} if self.queries is None else self.queries.known_texts())}
+        ids = judgments.queries.to_text()
+        self._check_first_words(ids)
+        if not known and sum(len(query.split()) > 1 for query in ids) > len(ids) / 2:
+            known = {query: query for query in ids}
+        return {query: known[query] for query in ids if query in known}
+
+    def _check_first_words(self, judged: Sequence[str]) -> None:
+        """Raise if labels use the first words of lines as ids, which were read as questions."""
+        if self.queries is None or not self.queries.notes:
+            return
+        words = {text.split(None, 1)[0] for text in self.queries.known_texts().values()}
+        ids = [query for query in judged if query in words]
+        if ids and not any(query in self.queries.known_texts() for query in judged):
+            raise InputError(
+                f"each line of the queries was read as a question, but {shown(ids[0])}, the first word of one, is the "
+                "id of a query in the labels",
+                hint="separate ids from texts with a tab",
+            )
 
     def _texts_in(self, labels: Any) -> dict[str, str]:
         """The texts that a file of test cases or a log has for its queries; a column of the judgments otherwise."""
@@ -436,23 +575,7 @@ class _Opener:
         return replace(entry.scores, run=entry.name, qrels_sha256=entry.summary.labels)
 
 
-ROLES = ("text", "relevant")
-TEXT_KEYS = {normalize_name(key) for tier in question_log.KEYS["text"] for key in tier}
-
-
-def _cells(line: str) -> list[str]:
-    return line.split(max(",\t;", key=line.count))
-
-
-def _as_read(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A dict as a reader of JSON gives it: objects within it are pairs."""
-
-    def read(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return JsonPairs([(str(key), inner) for key, inner in value.items()])
-        return [read(inner) for inner in value] if isinstance(value, (list, tuple)) else value
-
-    return {str(key): read(value) for key, value in record.items()}
+TEXT_KEYS = {normalize_name(key) for tier in KEYS["query"] for key in tier}
 
 
 def _differing_queries(newest: Qrels, other: Qrels) -> list[str]:

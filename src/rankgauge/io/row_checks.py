@@ -29,6 +29,7 @@ EXPECTED_JUDGMENTS: dict[JudgmentKind, str] = {
     "preferences": ONE_JUDGMENT_PER_GROUP,
     "subtopics": "one judgment of each document for a subtopic of a query",
 }
+MIN_CUT_BYTES = 16  # shorter ids are seldom cut
 DUPLICATE_HINT = "keep each document once per query, or keep the first: on_duplicate='first', --on-duplicate first"
 
 
@@ -57,8 +58,20 @@ def report_duplicates(faults: Faults, rows: Batch, first_rows: Ints, repeated_ro
         rows.line[repeated_rows],
         expected=ONE_DOCUMENT_ONCE,
         found=describe,
-        action=DUPLICATE_HINT,
+        action=_truncated_hint(rows.doc, repeated_rows) or DUPLICATE_HINT,
     )
+
+
+def _truncated_hint(docs: Ids, repeated_rows: Ints) -> str | None:
+    """What to do if ids are the same because they were cut: keeping the first would hide other documents."""
+    if not len(repeated_rows):
+        return None
+    longest = int(docs.length.max())
+    is_cut = bool((docs.length[repeated_rows] == longest).all()) and int(docs.length.min()) < longest
+    has_ellipsis = all(docs[int(row)].endswith((b"...", "…".encode())) for row in repeated_rows[:3])
+    if has_ellipsis or (is_cut and longest >= MIN_CUT_BYTES):
+        return f"the ids look truncated, at {longest} bytes: write them in full"
+    return None
 
 
 def report_long_ids(faults: Faults, rows: Batch, limit: int) -> None:

@@ -24,6 +24,7 @@ from rankgauge.io.byte_streams import (
     ByteStream,
     Limits,
     LoadedFile,
+    file_of,
     is_dataset,
     is_folder,
     open_source,
@@ -219,7 +220,20 @@ def open_results(
         yield TableSource(data, kind)
 
 
-CASE_WORDS = (b"relevant", b"expected", b"gold", b"ground", b"reference", b"positive")  # in a header of test cases
+CASE_WORDS = (
+    b"question",
+    b"query,",
+    b"query;",
+    b"query\t",
+    b"prompt",
+    b"relevant",
+    b"expect",
+    b"gold",
+    b"ground",
+    b"reference",
+    b"required",
+    b"positive",
+)  # in a header of test cases
 COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
 
 
@@ -236,10 +250,12 @@ def is_plain(data: Any, kind: Kind) -> bool:
     A file is looked at for a moment: JSON may be a log, test cases, labels by text or a baseline.
     """
     if not isinstance(data, (str, Path)):
+        if isinstance(data, Mapping) and kind == "qrels":
+            return is_graded(data) or not any(isinstance(row, str) or _lists_objects(row) for row in data.values())
         return isinstance(data, (Mapping, LoadedFile, Run if kind == "run" else Qrels))
     if is_dataset(data):
         return True
-    path = Path(data)
+    path = Path(file_of(data))
     if not path.is_file():
         return kind == "run" and (str(data) == "-" or path.exists())
     try:
@@ -251,13 +267,20 @@ def is_plain(data: Any, kind: Kind) -> bool:
     if begin in (b"{", b"[") or head.startswith(COMPRESSED) or path.suffix in (".yaml", ".yml"):
         return False
     line = head.partition(b"\n")[0].lower()
-    return kind == "run" or not any(word in line for word in CASE_WORDS)
+    if kind == "run" or str(path) != str(data):
+        return str(path) == str(data)
+    is_binary = head.startswith((b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"))
+    return not is_binary and not any(word in line for word in CASE_WORDS)
+
+
+def _lists_objects(row: Any) -> bool:
+    return isinstance(row, (list, tuple)) and any(isinstance(item, Mapping) for item in row[:1])
 
 
 def can_read_again(data: Any) -> bool:
     """Whether results can be read twice: not standard input, a pipe, or a table that another engine computes."""
     if isinstance(data, (str, Path)):
-        return is_dataset(data) or is_folder(data) or (str(data) != "-" and Path(data).is_file())
+        return is_dataset(data) or is_folder(data) or (str(data) != "-" and Path(file_of(data)).is_file())
     from rankgauge.io.formats.frames import is_lazy_table
 
     return not is_lazy_table(data)

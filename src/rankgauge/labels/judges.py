@@ -16,11 +16,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from rankgauge.config.config_file import load_judge_section
+from rankgauge.config.environment_variables import expand
 from rankgauge.config.json_paths import PathNotFound, parse_selector
 from rankgauge.config.judges import JudgeSection
 from rankgauge.config.request_templates import RequestTemplate
 from rankgauge.config.servers import SECRET_HEADERS, HttpSection
-from rankgauge.config.yaml_files import expand
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.labels.judging_session import DEFAULT_MAX_GRADE

@@ -95,6 +95,7 @@ def unregister(name: str) -> None:
 # Lists of measures: the default of every command, and the sets that can be requested by name.
 
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "R@10")  # of evaluate, compare and gate
+CASE_MEASURES = (*DEFAULT_MEASURES, "Success@10")  # of evaluate on test cases: with the hit rate beside recall
 GOLD_MEASURES = (
     "alpha_nDCG@10",
     "StRecall@10",

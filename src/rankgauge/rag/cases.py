@@ -7,29 +7,24 @@ They are read like the judgments of a log: the same keys, the same checks.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError, InputTypeError, shown
+from rankgauge.errors import InputError, shown, warn_user
 from rankgauge.io.byte_streams import read_bytes, source_name
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats import delimited, question_log
-from rankgauge.io.formats.detection import Head
-from rankgauge.io.formats.named_columns import normalize_name
+from rankgauge.io.formats import question_log
+from rankgauge.io.formats.case_keys import label_kind
+from rankgauge.io.formats.named_columns import Columns
+from rankgauge.io.formats.test_sets import CASES_SOURCE
 from rankgauge.io.read import SourceRows, build_qrels
-from rankgauge.io.text_checks import check_text
 from rankgauge.measures.aggregates import WEIGHT, checked_weights
-from rankgauge.rag.scoring import QueryJudgments, case_qrels
-
-AnyCases = str | Path | Iterable[Mapping[str, Any]]
-CASES_SOURCE = "test cases"
+from rankgauge.rag.scoring import QueryJudgments
 
 
 @dataclass(frozen=True)
@@ -52,47 +47,49 @@ class Cases:
     has_id_key: bool = True  # whether the key of the relevant documents says that they are ids
 
 
-def read_cases(test_cases: AnyCases) -> Cases:
-    """Read test cases from a JSON Lines, JSON or CSV file, or from dicts."""
+AnyCases = str | Path | Cases | Mapping[str, Any] | Iterable[Mapping[str, Any]]
+
+
+def read_cases(test_cases: AnyCases, *, columns: Columns | None = None) -> Cases:
+    """Read test cases from a file in any format that has them, or from dicts.
+
+    ``columns`` says which key is which if their names do not: ``{"relevant": "best", "query": "ask", "id": "nr"}``.
+    """
+    if isinstance(test_cases, Cases):
+        return test_cases
+    with question_log.paused_collection():
+        return _read(test_cases, columns)
+
+
+def _read(test_cases: Any, columns: Columns | None) -> Cases:
     if isinstance(test_cases, (str, Path)):
-        data, _ = read_bytes(test_cases)
         faults, title = Faults(str(test_cases)), source_name(test_cases)
-        head = Head(data)
-        if not head.is_json:
-            data = _json_lines(csv_records(faults, check_text(faults, data), head))
+        cases_log = question_log.load(faults, read_bytes(test_cases)[0], columns)
     else:
         faults, title = Faults(CASES_SOURCE), CASES_SOURCE
-        data = _json_lines(enumerate(_check_dicts(test_cases), 1))
-    cases_log = question_log.load(faults, data)
+        cases_log = question_log.load_objects(faults, test_cases, columns)
     rows = cases_log.qrels_rows(faults)
     faults.raise_errors()
     qrels = build_qrels(SourceRows(rows, faults), name=title)
+    for note in cases_log.warnings:
+        warn_user(note.message)
     texts = cases_log.texts()
-    text_key = cases_log.keys.get("text")
-    columns = {name: dict(values) for name, values in cases_log.columns().items() if name != text_key}
-    cases = []
+    text_key = cases_log.keys.get("query")
+    case_columns = {name: dict(values) for name, values in rows.columns.items() if name != text_key}
+    cases, lines, own_k = [], cases_log.records.line.tolist(), case_columns.get("k", {})
     for key, row in cases_log.first_rows.items():
         query_id = key.decode("utf-8", "surrogateescape")
-        line = int(cases_log.records.line[row]) or None
+        line = lines[row] or None
         if key not in texts:
             raise InputError.at(
                 faults.source, line, "expected the text of a query, found none", hint='write {"query": "…"}'
             )
-        cases.append(Case(query_id, texts[key], _check_case_k(faults.source, line, columns.get("k", {}).get(query_id))))
-    if WEIGHT in columns:
-        checked_weights([columns[WEIGHT].get(case.id, np.nan) for case in cases])
-    has_id_key = normalize_name(cases_log.keys.get("relevant", "")) not in map(
-        normalize_name, question_log.KEYS["relevant"][1]
-    )
-    return Cases(cases, _judgments(cases_log, qrels, cases), columns, faults.source, has_id_key)
-
-
-def case_labels(test_cases: AnyCases) -> tuple[Qrels, dict[str, str]]:
-    """The judgments of test cases, with their columns, and the text of each query."""
-    cases = read_cases(test_cases)
-    name = source_name(test_cases) if isinstance(test_cases, (str, Path)) else CASES_SOURCE
-    judgments = case_qrels(cases.judgments, columns=cases.columns)
-    return replace(judgments, name=name), {case.id: case.query for case in cases.cases}
+        k = _check_case_k(faults.source, line, own_k.get(query_id))
+        cases.append(Case(query_id, texts[key], k))
+    if WEIGHT in case_columns:
+        checked_weights([case_columns[WEIGHT].get(case.id, np.nan) for case in cases])
+    has_id_key = cases_log.is_named or label_kind(cases_log.keys.get("relevant", "relevant_ids")) == "id"
+    return Cases(cases, _judgments(cases_log, qrels, cases), case_columns, faults.source, has_id_key)
 
 
 def _judgments(cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, QueryJudgments]:
@@ -122,133 +119,6 @@ def _check_case_k(source: str, line: int | None, value: object) -> int | None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise InputError.at(source, line, f"expected a whole number of at least 1 as k, found {shown(repr(value))}")
     return value
-
-
-def _check_dicts(test_cases: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    hint = 'test cases are a file, or a list of {"query": "…", "relevant_ids": ["…"]}'
-    if isinstance(test_cases, (Mapping, bytes)) or not isinstance(test_cases, Iterable):
-        raise InputTypeError(f"{CASES_SOURCE}: expected a list of dicts, found {type(test_cases).__name__}", hint=hint)
-    cases = list(test_cases)
-    for number, case in enumerate(cases, 1):
-        if not isinstance(case, Mapping):
-            raise InputTypeError(f"{CASES_SOURCE}:{number}: expected a dict, found {type(case).__name__}", hint=hint)
-    if not cases:
-        raise InputError("there are no test cases", hint=hint)
-    return cases
-
-
-def _json_lines(records: Iterable[tuple[int, Mapping[str, Any]]]) -> bytes:
-    """Records as JSON Lines, each on its original line, so that errors name that line."""
-    lines: dict[int, str] = {}
-    for line, record in records:
-        try:
-            lines[line] = json.dumps(dict(record), default=_json_value)
-        except (TypeError, ValueError) as error:
-            raise InputTypeError(f"{CASES_SOURCE}:{line}: {error}") from None
-    return "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1)).encode()
-
-
-def _json_value(value: object) -> Any:
-    """A JSON value for the types that JSON lacks and that are common in dicts."""
-    if isinstance(value, (set, frozenset, tuple)):
-        return sorted(value) if not isinstance(value, tuple) else list(value)
-    if isinstance(value, (UUID, Path)):
-        return str(value)
-    if isinstance(value, (np.generic, np.ndarray)):
-        return value.tolist()
-    raise TypeError(f"expected text, numbers, lists and dicts, found {type(value).__name__}: {shown(repr(value))}")
-
-
-# Test cases in CSV: one row per query, with all relevant ids in one cell.
-#
-# Ids are separated by one of ``;``, ``|`` and ``,``, the same one in the whole column. Ids that contain one of these
-# are written as a JSON list: ``["a;b", "c"]``.
-
-ID_SEPARATORS = (";", "|", ",")
-NUMBERS = {"k": int, WEIGHT: float}
-
-
-def csv_records(faults: Faults, data: bytes, head: Head) -> list[tuple[int, dict[str, Any]]]:
-    """The rows under a header as records, with their lines; an empty cell is absent."""
-    cells = delimited.with_header(delimited.split_cells(faults, data, delimited.delimiter_of(head.line)))
-    faults.raise_errors()
-    lines = cells.line.tolist()
-    records: list[dict[str, Any]] = [{} for _ in lines]
-    for name, column in zip(cells.names, cells.cells, strict=True):
-        texts = [text.strip() for text in column.to_text()]
-        role = _role(name)
-        separator = _id_separator(faults.source, name, lines, texts) if role == "relevant" else None
-        for line, record, text in zip(lines, records, texts, strict=True):
-            if role == "relevant":
-                record[name] = _ids(faults.source, line, text, separator)
-            elif text:
-                record[name] = _json_or_text(text) if role == "grades" else _number_or_text(text, role)
-    return list(zip(lines, records, strict=True))
-
-
-def _id_separator(source: str, name: str, lines: Sequence[int], texts: Sequence[str]) -> str | None:
-    """The character that separates the ids of a column; None if no cell has one."""
-    first_line: dict[str, int] = {}
-    for line, text in zip(lines, texts, strict=True):
-        if _is_json(text):
-            continue
-        for mark in ID_SEPARATORS:
-            if mark in text:
-                first_line.setdefault(mark, line)
-    if len(first_line) > 1:
-        (mark, line), (other, other_line) = sorted(first_line.items(), key=lambda item: item[1])[:2]
-        raise InputError.at(
-            source,
-            other_line,
-            f"expected one separator of ids in {shown(name)}, found {other!r}, and {mark!r} on line {line}",
-            hint='write ids that contain ";", "|" or "," as a JSON list: ["a;b", "c"]',
-        )
-    return next(iter(first_line), None)
-
-
-def _ids(source: str, line: int, text: str, separator: str | None) -> Any:
-    if _is_json(text):
-        ids = _json_or_text(text)
-        if isinstance(ids, str):
-            raise InputError.at(source, line, f"expected a JSON list of ids, found {shown(text)}")
-        return ids
-    return [part.strip() for part in text.split(separator) if part.strip()] if separator else [text] if text else []
-
-
-def _is_json(text: str) -> bool:
-    return text.startswith(("[", "{"))
-
-
-def _json_or_text(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def _number_or_text(text: str, role: str | None) -> Any:
-    try:
-        return NUMBERS[role](text) if role in NUMBERS else text
-    except ValueError:
-        return text
-
-
-def _role(name: str) -> str | None:
-    """What a column holds, by its name."""
-    normalized = normalize_name(name)
-    if normalized == WEIGHT:
-        return WEIGHT
-    roles = ("relevant", "grades", "k")
-    return next(
-        (
-            role
-            for role in roles
-            for tier in question_log.KEYS[role]
-            for key in tier
-            if normalized == normalize_name(key)
-        ),
-        None,
-    )
 
 
 # Test cases whose gold is text: quotes are not ids, and scored as ids they would silently be worth 0.

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rankgauge.config.environment_variables import expand
 from rankgauge.config.retriever_sections import RetrieverSection
 from rankgauge.config.retriever_settings import CALL_OPTIONS, Bm25Parameters, RetrieverCalls, RetrieverSettings
-from rankgauge.config.yaml_files import expand
 from rankgauge.core.settings import declared
 from rankgauge.errors import RankgaugeError, UsageError, printable, shown
 from rankgauge.io.byte_streams import SERVER_HINT

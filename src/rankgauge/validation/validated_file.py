@@ -28,7 +28,7 @@ from rankgauge.io.formats.detection import (
     sample,
 )
 from rankgauge.io.formats.ir_datasets import dataset_batch
-from rankgauge.io.formats.named_columns import Kind, Wanted
+from rankgauge.io.formats.named_columns import Columns, Kind, Wanted
 from rankgauge.io.formats.white_space import pad, split_columns
 from rankgauge.io.rank_checks import rank_numbers
 from rankgauge.io.read import SourceRows, collect
@@ -89,6 +89,7 @@ class ValidationOptions:
     strict: bool = setting(False, "Treat warnings as errors.", Section.CHECKS, common=True)
     max_places: int | None = None
     format: str | None = None
+    columns: Columns | None = None  # role → name, for those that are not detected
     hashed: bool = True
     limits: Limits = DEFAULT_LIMITS
 
@@ -149,8 +150,8 @@ def read_for_validation(
         return ValidatedFile(faults, CheckedRows(dataset_batch(str(source), kind, faults), faults), None, None)
     data, digest = read_bytes(source, limits=options.limits, hashed=options.hashed)
     with _opened(source, data, kind, options) as file:
-        if file.format != "trec":
-            rows = collect(file, Wanted(kind), faults)
+        if file.format != "trec" or options.columns:
+            rows = collect(file, Wanted(kind, options.columns), faults)
             if not len(rows) and not faults.examples:
                 faults.add("empty", [0], expected="at least one row", found="none")
             return ValidatedFile(faults, CheckedRows(rows, faults, judgments=file.judgments), digest, file.format)

@@ -374,6 +374,14 @@ def _qrels_pandas(data: DataSet, folder: Path) -> Any:
     return pandas.DataFrame(_judged(data), columns=["query_id", "doc_id", "relevance"])
 
 
+def _rank_eval(data: DataSet) -> bytes:
+    requests = [
+        {"id": query, "ratings": [{"_index": "i", "_id": doc, "rating": grade} for doc, grade in docs.items()]}
+        for query, docs in data.grades.items()
+    ]
+    return json.dumps({"requests": requests}, indent=1).encode("utf-8", "surrogateescape")
+
+
 BEIR = ("query-id", "corpus-id", "score")
 NAMED = ("query_id", "doc_id", "relevance")
 QRELS: tuple[Way, ...] = (
@@ -381,6 +389,8 @@ QRELS: tuple[Way, ...] = (
     _text("csv qrels", "csv", lambda data: _qrels_table(data, ",", NAMED)),
     _text("tsv qrels", "tsv", lambda data: _qrels_table(data, "\t", NAMED)),
     _text("beir qrels", "beir", lambda data: _qrels_table(data, "\t", BEIR)),
+    _text("quepid qrels", "quepid", lambda data: _qrels_table(data, ",", ("query", "docid", "rating"))),
+    _text("rank_eval qrels", "rank_eval", _rank_eval),
     _text("json qrels", "json", lambda data: json_mapping(data, dict(data.grades)).replace(b'"score"', b'"grade"')),
     _text(
         "jsonl qrels",

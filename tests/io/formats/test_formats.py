@@ -101,7 +101,7 @@ def test_the_format_is_detected_from_the_content(kind: Kind, name: str, data: by
 
 @pytest.mark.parametrize(("kind", "name", "data"), FILES)
 def test_the_kind_is_detected_from_the_content_or_must_be_given(kind: Kind, name: str, data: bytes) -> None:
-    if name in ("json", "log") or (kind, name) == ("run", "tsv"):  # three columns without names may be either
+    if name == "json" or (kind, name) == ("run", "tsv"):  # three columns without names may be either
         with pytest.raises(UsageError, match="judgments or a run"):
             detect_kind(data)
     else:

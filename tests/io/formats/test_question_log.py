@@ -13,8 +13,8 @@ from scripts.examples import ROOT, blocks
 from rankgauge import InputError, RankgaugeWarning, evaluate, evaluate_runs, read_qrels, read_queries, read_run
 from rankgauge.core.run import Status
 from rankgauge.io import Reading, looks_like_log, read_log
+from rankgauge.io.formats.case_keys import KEYS
 from rankgauge.io.formats.named_columns import normalize_name
-from rankgauge.io.formats.question_log import KEYS
 from rankgauge.rag.cases import read_cases
 
 ROWS: list[dict[str, Any]] = [
@@ -43,8 +43,9 @@ def test_a_log_becomes_judgments_and_a_run(tmp_path: Path) -> None:
     assert qrels.columns["category"].tolist() == ["auth", "billing", None]
     assert qrels.columns["k"].tolist()[:2] == [5, 3]
     assert qrels.columns["question"].tolist()[0] == "reset 2FA?"
-    assert set(qrels.columns) == {"question", "category", "k"}
-    assert evaluate(qrels, run, "RR")["RR"] == pytest.approx(0.5 / 3)
+    assert qrels.columns["answerable"].tolist() == [True, True, False]
+    assert set(qrels.columns) == {"question", "category", "k", "answerable"}
+    assert evaluate(qrels, run, "RR")["RR"] == pytest.approx(0.5 / 2)  # q3 expects nothing
 
 
 def test_each_side_can_be_read_alone(tmp_path: Path) -> None:
@@ -125,7 +126,7 @@ def test_a_question_without_an_id_is_known_by_its_text_and_else_by_its_line(tmp_
 
 def test_the_caller_may_say_which_key_is_which(tmp_path: Path) -> None:
     path = log(tmp_path, {"nr": 1, "top": ["a"], "gold": ["a"], "golden": ["b"]})
-    _, run = read_log(path, columns={"query": "nr", "retrieved": "top", "relevant": "gold"})
+    _, run = read_log(path, columns={"id": "nr", "retrieved": "top", "relevant": "gold"})
     assert (list(run.queries), list(run.docs)) == ([b"1"], [b"a"])
 
 
@@ -134,9 +135,9 @@ def test_the_caller_may_say_which_key_is_which(tmp_path: Path) -> None:
     [
         ({"retrieved_ids": ["a"], "relevant_ids": "x", "gold_ids": ["a"]},
          "expected one key for relevant, found 2: 'relevant_ids', 'gold_ids'"),
-        ({"retrieved_ids": ["a"], "ground_truth": "The answer is 42."}, "log.jsonl:1: expected a list of ids"),
+        ({"retrieved_ids": ["a"], "ground_truth": "The answer is 42."}, "'ground_truth' looks like an answer"),
         ({"retrieved_ids": None, "relevant_ids": ["a"]}, "as retrieved documents, found nothing"),
-        ({"retrieved_ids": ["a"]}, "expected a key for relevant (relevant_ids,"),
+        ({"retrieved_ids": ["a"]}, "without a key for the relevant documents (relevant_ids,"),
         ({"relevant_ids": ["a"]}, "expected a key for retrieved (retrieved_ids,"),
         ({"retrieved_ids": ["a", "a"], "relevant_ids": ["a"]}, "log.jsonl:1: expected each document once"),
         ({"retrieved_ids": ["a"], "relevant_ids": ["a"], "scores": [1, 2]}, "a list of 2 as scores of 1"),
@@ -204,10 +205,10 @@ def test_texts_metadata_latencies_and_errors_are_kept_with_the_run(tmp_path: Pat
         assert dict(zip(read.queries, read.status, strict=True)) == {
             b"a?": Status.ANSWERED, b"b?": Status.ANSWERED, b"c?": Status.FAILED, b"d?": Status.EMPTY,
         }  # fmt: skip
-    assert set(qrels.columns) == {"query"}
+    assert set(qrels.columns) == {"query", "answerable"}
     for results in (run, path):  # joined in memory, and while the file is read
         scores = evaluate(qrels, results, "RR")
-        assert scores["RR"] == pytest.approx(1 / 3)  # of a?, b? and d?: c? failed and does not count
+        assert scores["RR"] == pytest.approx(1 / 2)  # of a? and d?: b? expects nothing, and c? failed
     assert read_run(log(tmp_path, {"query": "a?", "retrieved": ["x"]})).extras is None
 
 
@@ -247,7 +248,7 @@ def test_a_row_may_have_only_labels_or_only_results(tmp_path: Path) -> None:
     path = log(tmp_path, both, {"query": "b", "relevant": ["x"]}, {"query": "c", "retrieved": ["x"]})
     qrels, run = read_log(path)
     assert (list(qrels.queries), list(run.queries)) == ([b"a", b"b"], [b"a", b"c"])
-    with pytest.raises(InputError, match=r"log.jsonl:2: .* as relevant documents, found nothing"):
+    with pytest.raises(InputError, match=r"log.jsonl:2: expected 'relevant', as other cases have, for query 'b'"):
         read_log(log(tmp_path, both, {"query": "b"}))
 
 
@@ -387,7 +388,7 @@ def test_the_schema_refuses_what_is_no_log(row: dict[str, Any]) -> None:
 
 
 def test_the_page_and_the_reader_know_every_key_of_the_schema() -> None:
-    known = {normalize_name(name) for tiers in KEYS.values() for tier in tiers for name in tier}
+    known = {normalize_name(name) for tiers in KEYS.values() for tier in tiers for name in tier} | {"relevant"}
     text = PAGE.read_text(encoding="utf-8")
     for key in SCHEMA["$defs"]["row"]["properties"]:
         assert normalize_name(key) in known

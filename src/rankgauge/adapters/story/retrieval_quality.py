@@ -33,7 +33,6 @@ from rankgauge.core.settings import Section, check_settings, check_values, setti
 from rankgauge.errors import Fault, InputError, InputTypeError, UsageError, location, nearest, shown, warn_user
 from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats import question_log
 from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.json_text import JsonPairs, describe_json
 from rankgauge.lists.list_join import join_lists, numbered_ids
@@ -326,7 +325,9 @@ QUERY_ID_KEYS = ("query_id", "qid", "question_id", "id", "_id")
 QUERY_TEXT_KEYS = ("text", "query", "question", "search")
 RELEVANT_KEYS = (
     *("relevant_scene_ids", "relevant_scenes", "expected_scene_ids", "expected_scenes", "scene_ids"),
-    *(name for tier in question_log.KEYS["relevant"] for name in tier),
+    *("relevant_ids", "reference_context_ids", "relevant_doc_ids", "golden_chunk_ids", "golden_ids", "gold_ids"),
+    *("golden_doc_ids", "expected_ids", "ground_truth_ids", "reference_ids", "positive_ids"),
+    *("relevant", "relevant_docs", "expected", "golden", "gold", "ground_truth"),
 )
 TOP_K_KEYS = ("top_k", "k")
 QUERIES_KEY = "queries"

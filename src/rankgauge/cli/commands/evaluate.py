@@ -51,7 +51,7 @@ from rankgauge.config.settings import Settings, default_cache_file
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import Run
 from rankgauge.errors import UsageError, printable
-from rankgauge.evaluation.caveats import Note
+from rankgauge.evaluation.caveats import Note, several_expected
 from rankgauge.evaluation.evaluate import (
     DEFAULT_DEPTH,
     Evaluation,
@@ -238,11 +238,15 @@ def evaluate_inputs(
     opened = named.open(reading, opening, shows_corpus=output.page.path is not None)
     names = named.results if len(opened.results) == len(named.results) else (str(named.labels), *named.results)
     live = tuple(opened.results[row] for row in opened.live)
+    notes = opened.notes
+    if opened.are_cases and not settings.measures and opened.measures is None:
+        settings = replace(settings, measures=opened.default_measures)
+        notes += several_expected(opened.labels)
     if opened.is_by_text or opened.measures is not None or not opened.results:
         evaluation = evaluate_opened(opened, settings.measures, conventions=conventions, reading=reading)
     else:
         evaluation = evaluate_files(opened.labels, opened.results, opened.queries, settings, view, reading)
-    return EvaluatedInputs(evaluation, names, opened.notes, live)
+    return EvaluatedInputs(evaluation, names, notes, live)
 
 
 def evaluate_files(

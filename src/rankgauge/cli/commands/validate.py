@@ -10,6 +10,7 @@ import click
 
 from rankgauge.cli.command_tree import documented
 from rankgauge.cli.options.declared_options import declared_options, is_given, option, option_group
+from rankgauge.cli.options.inputs import COLUMN, parse_columns
 from rankgauge.cli.options.outputs import View
 from rankgauge.cli.printing import collected_notes, print_message, print_warnings, write_document
 from rankgauge.core.settings import Section
@@ -131,7 +132,10 @@ def make_run_checks(preset: str | None, **checks: Any) -> ValidationOptions:
     """Build the options of a validation of runs: those that are given, then those of the preset."""
     base = DEFAULT_OPTIONS if preset is None else PRESETS[preset]
     run_format = checks.pop("run_format") or base.format
-    return replace(base, format=run_format, **{name: value for name, value in checks.items() if is_given(name)})
+    columns = parse_columns(checks.pop("columns")) or None
+    return replace(
+        base, format=run_format, columns=columns, **{name: value for name, value in checks.items() if is_given(name)}
+    )
 
 
 @documented(
@@ -169,6 +173,7 @@ def make_run_checks(preset: str | None, **checks: Any) -> ValidationOptions:
         common=["run_format"],
         help=f"Set the format of the runs: {RUN_FORMATS}.  [default: detected from the content]",
     ),
+    COLUMN,
     *declared_options(ValidationOptions, "strict"),
 )
 @output_options
@@ -207,9 +212,9 @@ def runs_validate_command(
 QRELS_FORMATS = ", ".join(format.name for format in formats.FORMATS if format.supports("qrels"))
 
 
-def make_qrels_checks(qrels_format: str | None, **checks: Any) -> ValidationOptions:
+def make_qrels_checks(qrels_format: str | None, columns: tuple[str, ...], **checks: Any) -> ValidationOptions:
     """Build the options of a validation of judgments."""
-    return ValidationOptions(format=qrels_format, **checks)
+    return ValidationOptions(format=qrels_format, columns=parse_columns(columns) or None, **checks)
 
 
 @documented(
@@ -241,6 +246,7 @@ def make_qrels_checks(qrels_format: str | None, **checks: Any) -> ValidationOpti
         common=["qrels_format"],
         help=f"Set the format of the judgments: {QRELS_FORMATS}.  [default: detected from the content]",
     ),
+    COLUMN,
     *declared_options(ValidationOptions, "strict"),
 )
 @output_options

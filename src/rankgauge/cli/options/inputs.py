@@ -32,6 +32,7 @@ from rankgauge.core.settings import Section, setting, setting_of
 from rankgauge.errors import UsageError, printable, shown
 from rankgauge.evaluation.evaluate import unique_names
 from rankgauge.io.byte_streams import Limits
+from rankgauge.io.formats.named_columns import names_labels
 from rankgauge.io.reading_options import Asking, PassageMatching, Reading
 from rankgauge.io.sources import is_plain
 
@@ -119,9 +120,15 @@ class NamedInputs:
             self.labels is not None
             and bool(results)
             and not has_text_options
+            and not self._names_labels()
             and is_plain(self.labels, "qrels")
             and all(is_plain(result, "run") for result in results)
         )
+
+    @staticmethod
+    def _names_labels() -> bool:
+        """Whether --column names a key of the labels."""
+        return is_given("columns") and names_labels(parse_columns(click.get_current_context().params["columns"]))
 
     def check_asking(self, *, also: Sequence[str] = ()) -> None:
         """Raise if an option that applies to live retrievers is given without one: none is ignored silently."""
@@ -199,17 +206,19 @@ def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
     return names
 
 
+COLUMN: Option = option(
+    "--column",
+    "columns",
+    section=Section.FILES,
+    rare=True,
+    multiple=True,
+    metavar="ROLE=NAME",
+    help="Say which key or column is which: relevant, query, id of test cases; query, doc, grade of judgments; query, "
+    "doc, score, rank, tag of runs; repeatable.",
+)
 READING_OPTIONS: tuple[Option, ...] = (
     *declared_options(Reading, "qrels_format", "run_format"),
-    option(
-        "--column",
-        "columns",
-        section=Section.FILES,
-        rare=True,
-        multiple=True,
-        metavar="ROLE=NAME",
-        help="Read a column of the runs as query, doc, score, rank or tag, if its name does not say so; repeatable.",
-    ),
+    COLUMN,
     *declared_options(Reading, "on_duplicate"),
     *declared_options(Limits, "strict"),
 )

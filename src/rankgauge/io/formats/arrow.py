@@ -359,6 +359,30 @@ def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator
     yield from ArrowFile(stream, wanted).batches(faults)
 
 
+def column_names(stream: ByteStream) -> list[str]:
+    """The names of the columns of an open file. Reading it still starts at its beginning."""
+    pyarrow = library(stream.path)
+    file = stream.seekable_file
+    data = pyarrow.BufferReader(stream.read()) if file is None else pyarrow.PythonFile(file, mode="r")
+    try:
+        data.seek(0)
+        is_parquet = data.read(8).startswith(PARQUET)
+        data.seek(0)
+        names = (open_parquet(data).schema_arrow if is_parquet else _ipc_schema(data)).names
+    except Exception as error:  # pyarrow's errors are OSErrors, ValueErrors, KeyErrors and its own
+        raise unreadable(stream.path, error) from None
+    finally:
+        stream.rewind()
+    return list(names)
+
+
+def _ipc_schema(data: Any) -> Any:
+    ipc = library("an Arrow file").ipc
+    first = data.read(len(FILE))
+    data.seek(0)
+    return (ipc.open_file(data) if first == FILE else ipc.open_stream(data)).schema
+
+
 def rows_of_batches(faults: Faults, batches: Iterable[Any], wanted: Wanted) -> Iterator[Batch]:
     """The rows in pyarrow record batches, each of which may end anywhere."""
     rows_before = 0

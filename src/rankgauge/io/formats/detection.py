@@ -20,15 +20,15 @@ from rankgauge.io.text_checks import BOM
 HEAD_BYTES = 1 << 16
 OBJECT = rb'\s*\{\s*["}]'  # compiled only if a file is not a TREC file
 ARRAY = rb"\s*\[\s*[{\]]"
-CASES_KEY = "cases"  # of an object whose list under this key is the log
-CASES = rb'\s*\{\s*(?:"[^"\\\[\]{}]*"\s*:\s*(?:"[^"\\]*"|[-+.\w]+)\s*,\s*)*"cases"\s*:\s*\[\s*(?=\{)'
+YAML_SUFFIXES = (".yaml", ".yml")
+YAML = rb"(?:\s*#[^\n]*\n|\s*\n)*(?:---[ \t]*(?:#[^\n]*)?\n|- +[\w-]+:(?:\s|$)|[\w-]+:[ \t]*(?:#[^\n]*)?\r?\n)"
 
 
 class Head:
     """The first bytes, and what they show. Pass all the data there is: only its beginning is looked at."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data = data
+    def __init__(self, data: bytes, name: str = "") -> None:
+        self.data, self.name = data, name
         self.begin = len(BOM) if data.startswith(BOM) else 0
 
     @cached_property
@@ -72,15 +72,23 @@ class Head:
         return self._decode(self.data[begin : end if end >= 0 else None], must_end=True)
 
     @cached_property
-    def has_cases(self) -> bool:
-        """Whether it begins as ``{"cases": [{…}, …]}``; other keys with plain values may come first."""
-        return re.match(CASES, self.text) is not None
+    def has_more_lines(self) -> bool:
+        """Whether something follows the first line."""
+        begin = self.begin + len(self.text) - len(self.text.lstrip())
+        end = self.data.find(b"\n", begin)
+        return end >= 0 and bool(self.data[end : end + HEAD_BYTES].strip())
 
     @cached_property
-    def first_case(self) -> dict[str, Any] | None:
-        """The first object of ``{"cases": [{…}, …]}``; None if there is none."""
-        start = re.match(CASES, self.text)
-        return None if start is None else self._decode(self.data[self.begin + start.end() :])
+    def is_arrow(self) -> bool:
+        """Whether it is Parquet or Arrow."""
+        from rankgauge.io.formats.arrow import MAGIC_BYTES
+
+        return self.text.startswith(MAGIC_BYTES)
+
+    @cached_property
+    def is_yaml(self) -> bool:
+        """Whether it is YAML: by its name, or because it begins with ``- key:`` or ``key:``."""
+        return not self.is_json and (self.name.endswith(YAML_SUFFIXES) or re.match(YAML, self.text) is not None)
 
     def _decode(self, data: bytes, *, must_end: bool = False) -> dict[str, Any] | None:
         import json  # a TREC file needs neither

@@ -15,6 +15,7 @@ import numpy as np
 from rankgauge.core import compiled
 from rankgauge.core.arrays import Floats
 from rankgauge.core.batch import Batch, concatenate_batches
+from rankgauge.core.formatting import listing
 from rankgauge.core.ids import PADDING, Ids, Ints, encode_id
 from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.errors import InputError, shown
@@ -30,18 +31,29 @@ from rankgauge.io.formats.json_text import (
     parse_json,
     parse_whole,
 )
-from rankgauge.io.formats.named_columns import Kind, Wanted, columns_for, grades_within_limits, report_infinite_scores
+from rankgauge.io.formats.named_columns import (
+    Kind,
+    Wanted,
+    are_measures,
+    columns_for,
+    grades_within_limits,
+    report_infinite_scores,
+)
 from rankgauge.io.formats.text_blocks import BLOCK_ROWS, TextBlocks, open_text
 
 QUERY_PARTS = 5  # in the extension: start and length of the id, entries; begin and end if the query is odd
 BLANKS = b" \t\r\n"
+FEW_QUERIES = 8  # as the outer object of a file of another kind has
 
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """The rows of the document. Its lines mean nothing, so a fault names its query and document."""
     blocks = open_text(stream, faults, has_lines=False, is_kept=wanted.is_kept)
     try:
-        yield from MappingReader(faults, blocks, wanted.kind).batches()
+        reader = MappingReader(faults, blocks, wanted.kind)
+        for batch in reader.batches():
+            check_is_mapping(faults.source, wanted.kind, reader.few_queries, batch)
+            yield batch
     except (NotJsonError, InputError):
         # What is not JSON, anywhere, is said before anything else.
         document = parse_whole(blocks, faults.source)
@@ -50,6 +62,31 @@ def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator
                 faults.source, None, f"expected an object of queries, found {describe_json(document)}"
             ) from None
         raise
+
+
+CASE_LISTS = frozenset(
+    "questions queries cases tests items results metadata examples judgments schema version requests data".split()
+)
+
+
+def check_is_mapping(source: str, kind: Kind, queries: list[str], batch: Batch) -> None:
+    """Raise if a file that has few queries is one of test cases or metrics: no query has such a name."""
+    if kind == "qrels" and queries and all(name.casefold() in CASE_LISTS for name in queries):
+        raise InputError.at(
+            source,
+            None,
+            f"this looks like a file of test cases, not of judgments: its queries are called "
+            f"{listing(map(shown, queries), 3)}",
+            hint=CASES_HINT,
+        )
+    documents = batch.doc.to_text() if queries else []
+    for names in (queries, documents):
+        if are_measures(names):
+            found = f"this looks like a file of metrics: {listing(map(shown, names), 3)}"
+            raise InputError.at(source, None, found, hint="expected labels or results here")
+
+
+CASES_HINT = 'test cases are a list of {"query": "…", "relevant_ids": ["…"]}, or an object around one'
 
 
 class MappingPart:
@@ -91,6 +128,12 @@ class MappingReader:
         if byte != b"{":
             raise NotJsonError  # or not an object
         blocks.used += 1
+
+    @property
+    def few_queries(self) -> list[str]:
+        """The names of the queries so far, if there are few."""
+        names = self._seen_queries if len(self._seen_queries) <= FEW_QUERIES else ()
+        return [name.decode("utf-8", "surrogateescape") for name in names]
 
     def _skip_blanks(self) -> bytes:
         """The next byte that is not white space."""

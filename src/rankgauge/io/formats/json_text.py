@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class JsonPairs(list[tuple[str, Any]]):
 
 def parse_json(source: str, line: int | None, data: bytes) -> Any:
     """The value of a JSON text; objects are :class:`JsonPairs`. A line of None means a text of several lines."""
-    return decode_json(source, line, data.decode("utf-8", "surrogateescape"), _PAIRS_DECODER)
+    return decode_json(source, line, data.decode("utf-8", "surrogateescape"), pairs_decoder)
 
 
 def read_records_of_lines(source: str, lines: Sequence[int], texts: Sequence[str]) -> list[Any]:
@@ -71,7 +72,7 @@ def read_records_of_lines(source: str, lines: Sequence[int], texts: Sequence[str
         except (ValueError, RecursionError):
             value, end = None, -1
         if end != len(plain) or type(value) is not dict or len(value) != text.count(":"):
-            value = decode_json(source, line or None, text, _PAIRS_DECODER)
+            value = decode_json(source, line or None, text, pairs_decoder)
             value = value.to_dict(source, line or None) if isinstance(value, JsonPairs) else value
         values.append(value)
     return values
@@ -115,7 +116,7 @@ def reject_constant(name: str) -> None:
 
 BLANKS = " \t\r"  # white space within a line
 LINES_HINT = "if it has one object per line: format='jsonl' or 'log', --from"
-_PAIRS_DECODER = json.JSONDecoder(object_pairs_hook=JsonPairs, parse_constant=reject_constant)  # made once
+pairs_decoder = json.JSONDecoder(object_pairs_hook=JsonPairs, parse_constant=reject_constant)  # made once
 _STRICT_DECODER = json.JSONDecoder(parse_constant=reject_constant)
 _PLAIN_DECODER = json.JSONDecoder()
 _WHITE_SPACE = re.compile(r"[ \t\n\r]*")
@@ -170,7 +171,7 @@ class JsonItems:
     def _item(self, text: str, at: int) -> tuple[list[Any], int]:
         """The item at a place, none if there is the end, and where the next one begins; notes if there is none."""
         closing = "}" if self._is_object else "]"
-        at = _skip(text, at)
+        at = skip_blanks(text, at)
         if self._may_end and text[at] == closing:
             self._is_ended = True
             return [], at + 1
@@ -178,20 +179,20 @@ class JsonItems:
         if self._is_object:
             if text[at] != '"':
                 raise ValueError
-            key, at = _PAIRS_DECODER.raw_decode(text, at)
-            at = _skip(text, at)
+            key, at = pairs_decoder.raw_decode(text, at)
+            at = skip_blanks(text, at)
             if text[at] != ":":
                 raise ValueError
-            at = _skip(text, at + 1)
-        value, at = _PAIRS_DECODER.raw_decode(text, at)
-        at = _skip(text, at)
+            at = skip_blanks(text, at + 1)
+        value, at = pairs_decoder.raw_decode(text, at)
+        at = skip_blanks(text, at)
         if text[at] not in (",", closing):
             raise ValueError
         self._is_ended = text[at] == closing
         return [(key, value) if self._is_object else value], at + 1
 
 
-def _skip(text: str, at: int) -> int:
+def skip_blanks(text: str, at: int) -> int:
     """Where the next character is that is not white space."""
     match = _WHITE_SPACE.match(text, at)
     return match.end() if match else at
@@ -215,10 +216,13 @@ class Records:
     line: Ints
     records: Sequence[Record]
 
-    @property
+    @cached_property
     def names(self) -> Sequence[str]:
         """Every key of any object."""
-        return list(dict.fromkeys(key for record in self.records for key in record))
+        names: dict[str, None] = {}
+        for keys in dict.fromkeys(map(tuple, self.records)):  # few objects differ in their keys
+            names.update(dict.fromkeys(keys))
+        return list(names)
 
     def take(self, rows: Sequence[int]) -> Records:
         """Some of the objects, in the given order."""
@@ -259,15 +263,14 @@ class Records:
         return values
 
 
-def read_records(faults: Faults, data: bytes, key: str | None = None) -> Records:
-    """The objects of a file. Text that is not JSON is an error at once; a value that is not an object is a fault.
-
-    With a key, the file is one object, and the list under this key has the objects.
-    """
+def read_records(faults: Faults, data: bytes) -> Records:
+    """The objects of a file. Text that is not JSON is an error at once; a value that is not an object is a fault."""
     data = check_text(faults, data)
+    if (plain := _plain_records(faults.source, data)) is not None:
+        return plain
     lines: list[int] = []
     records: list[Record] = []
-    for number, (line, value) in enumerate(_read_values(faults, data, key), 1):
+    for number, (line, value) in enumerate(_read_values(faults, data), 1):
         if isinstance(value, JsonPairs):
             lines.append(line)
             records.append(value.to_dict(faults.source, line or None))
@@ -279,12 +282,32 @@ def read_records(faults: Faults, data: bytes, key: str | None = None) -> Records
     return Records(np.array(lines, dtype=np.int64), records)
 
 
-def _read_values(faults: Faults, data: bytes, key: str | None) -> Iterator[tuple[int, Any]]:
+def _plain_records(source: str, data: bytes) -> Records | None:
+    """One object per line, decoded all at once; None if that is not what the text is.
+
+    An object with no other in it and as many colons as keys has no key twice; any other is decoded once more.
+    """
+    if data[:1] != b"{":
+        return None
+    texts = data.decode("utf-8", "surrogateescape").split("\n")
+    while texts and not texts[-1]:
+        texts.pop()
+    try:
+        records = _STRICT_DECODER.decode(f"[{','.join(texts)}]")
+    except (ValueError, RecursionError):
+        return None
+    if len(records) != len(texts) or set(map(type, records)) != {dict}:
+        return None
+    if data.count(b"{") != len(records) or data.count(b":") != sum(map(len, records)):
+        for row, (text, record) in enumerate(zip(texts, records, strict=True)):
+            if text.count("{") != 1 or text.count(":") != len(record):
+                records[row] = pairs_decoder.decode(text).to_dict(source, row + 1)
+    return Records(np.arange(1, len(texts) + 1), records)
+
+
+def _read_values(faults: Faults, data: bytes) -> Iterator[tuple[int, Any]]:
     """Each value and its line, one at a time: a million objects as pairs would take much memory."""
-    faults.has_lines = key is None and data.lstrip()[:1] != b"["
-    if key is not None:
-        yield from ((0, value) for value in parse_json(faults.source, None, data).to_dict(faults.source, None)[key])
-        return
+    faults.has_lines = data.lstrip()[:1] != b"["
     if not faults.has_lines:
         yield from ((0, value) for value in parse_json(faults.source, None, data))
         return

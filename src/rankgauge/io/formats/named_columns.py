@@ -46,7 +46,10 @@ COLUMN_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("doc", "document", "passage", "chunk"),
     ),
     "score": (("score", "sim", "similarity", "retrieval_score", "rsv"), ("value",)),
-    "grade": (("relevance", "rel", "label", "grade", "judgment", "judgement", "relevance_label"), ("score", "value")),
+    "grade": (
+        ("relevance", "rel", "label", "grade", "judgment", "judgement", "relevance_label", "rating"),
+        ("score", "value"),
+    ),
     "rank": (("rank",), ("position",)),
     "iter": (("iter", "iteration", "q0", "subtopic", "subtopic_id"),),
     "tag": (("tag", "run_id", "run_tag", "run_name"), ("run", "system")),
@@ -55,6 +58,9 @@ ROLES: dict[Kind, tuple[str, ...]] = {
     "qrels": ("query", "iter", "doc", "grade"),
     "run": ("query", "iter", "doc", "rank", "score", "tag"),
 }
+# Roles that the user may name: those of labels only, and those that labels and results both have.
+LABEL_ROLES = ("relevant", "grades", "grade", "id")
+SHARED_ROLES = ("query", "doc", "iter", "k")
 # The names of texts and metadata in results, as logs have them and retrievers return them, the best first.
 TEXT_FIELD_NAMES = ("text", "page_content", "content", "raw_text", "contents", "body", "document", "passage")
 METADATA_NAMES = ("metadata", "meta", "payload")  # Haystack's documents have meta, Qdrant's points a payload
@@ -91,6 +97,24 @@ def is_header(names: Sequence[str], kind: Kind, columns: Columns | None = None) 
     if columns and any(name in names for name in columns.values()):
         return True
     return bool(columns_for(names, "query") and columns_for(names, "doc"))
+
+
+MEASURE_WORDS = frozenset(
+    "recall precision mrr map ndcg dcg hit hits hitrate success accuracy fscore f meanreciprocalrank "
+    "meanaverageprecision contextprecision contextrecall latency".split()
+)
+
+
+def are_measures(names: Iterable[str]) -> bool:
+    """Whether all names are those of measures: recall@5, mrr, ndcg_at_10."""
+    words = ["".join(c for c in name.casefold() if c.isalpha()) for name in names]
+    return bool(words) and all(word in MEASURE_WORDS or word.removesuffix("k").removesuffix("at") in MEASURE_WORDS
+                               for word in words)  # fmt: skip
+
+
+def names_labels(columns: Columns | None) -> bool:
+    """Whether the user names a column that only labels have."""
+    return any(role in LABEL_ROLES for role in columns or {})
 
 
 def find_columns(source: str, names: Sequence[str], kind: Kind, columns: Columns | None = None) -> dict[str, str]:
@@ -146,6 +170,13 @@ def _check_column(source: str, names: Sequence[str], role: str, name: str) -> st
 def _missing_column(source: str, names: Sequence[str], role: str) -> InputError:
     known_names = ", ".join(name for tier in COLUMN_NAMES[role] for name in tier)
     hint = f"name it: columns={{{role!r}: …}}, --column {role}=NAME"
+    if are_measures(names):
+        return InputError.at(
+            source,
+            None,
+            f"this looks like a file of metrics: {_list_names(names)}",
+            hint="expected labels or results here",
+        )
     if {"_id", "text"} <= set(names):  # as BEIR writes both
         hint = "is this a file of queries or documents? expected judgments or a run here"
     return InputError.at(

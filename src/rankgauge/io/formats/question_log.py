@@ -7,19 +7,37 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rankgauge.core.batch import Batch
-from rankgauge.core.ids import encode_id
+from rankgauge.core.ids import Ids, encode_id
+from rankgauge.core.qrels import ANSWERABLE
 from rankgauge.core.run import RunExtras
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, Note, shown, warn_user
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats.detection import CASES_KEY, Head
+from rankgauge.io.formats.case_keys import (
+    K_UNUSED,
+    CaseKeys,
+    KeyFinder,
+    answerable_flag,
+    holds_labels,
+    is_case,
+    missing_key,
+    names_for,
+    takes_one_string,
+    unused_notes,
+)
+from rankgauge.io.formats.decimals import DECIMAL
+from rankgauge.io.formats.detection import YAML_SUFFIXES, Head
 from rankgauge.io.formats.json_mapping import (
     NO_NUMBER,
     STRUCTURES,
@@ -36,7 +54,6 @@ from rankgauge.io.formats.json_text import (
     describe_json,
     id_from_json,
     number_from_json,
-    read_records,
 )
 from rankgauge.io.formats.named_columns import (
     METADATA_NAMES,
@@ -44,36 +61,23 @@ from rankgauge.io.formats.named_columns import (
     Columns,
     Kind,
     Wanted,
-    check_roles,
     normalize_name,
+)
+from rankgauge.io.formats.test_sets import (
+    CaseRecords,
+    cases_of_objects,
+    first_case,
+    is_case_header,
+    read_test_set,
 )
 from rankgauge.io.row_checks import several_systems
 from rankgauge.io.text_checks import replace_lone_surrogates
 
-# Role → keys in tiers: the certain ones first, then those used if no certain one is there (they may contain texts).
-KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "query": (("query_id", "qid", "question_id", "_id", "id"),),
-    "text": (("question", "query", "user_input", "text", "prompt", "input"),),
-    "retrieved": (
-        ("retrieved_ids", "retrieved_context_ids", "retrieved_doc_ids", "retrieved_chunk_ids", "predicted_ids"),
-        ("retrieved", "retrieved_docs", "retrieved_documents", "retrieved_chunks", "results", "predictions"),
-        ("contexts", "retrieved_contexts"),
-    ),
-    "relevant": (
-        ("relevant_ids", "reference_context_ids", "relevant_doc_ids", "golden_chunk_ids", "golden_ids", "gold_ids",
-         "golden_doc_ids", "expected_ids", "ground_truth_ids", "reference_ids", "positive_ids"),
-        ("relevant", "relevant_docs", "expected", "golden", "gold", "ground_truth"),
-    ),
-    "grades": (("grades", "relevance_grades", "judgments", "qrels", "relevance"),),
-    "scores": (("scores", "retrieved_scores", "retrieval_scores", "similarities"),),
-    "k": (("k", "top_k"),),
-    "latency": (("latency_ms",),),
-    "error": (("error",),),
-    "system": (("system", "mode"),),
-}  # fmt: skip
-ID_SUFFIXES = ("ids", "id")  # under a key that ends so, a single string is an id; elsewhere it may be an answer
 CONTEXT_KEYS = ("retrieved_contexts", "contexts")  # of texts, beside a list of ids or in its place
 DEFAULT_ERROR = "failed"
+SCALARS = {str, int, float, bool}
+QUIET_NOTES = ("beside-cases", "comment", "label-rows", K_UNUSED)  # which Python does not warn of
+NOTHING_HINT = "write [] if a case expects nothing"
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +92,14 @@ class Log:
     keys: Mapping[str, str]
     queries: Mapping[int, bytes] = field(default_factory=dict)  # row → id; rows without one are faults
     systems: Mapping[int, str] = field(default_factory=dict)  # row with results → name; empty if there is one system
+    notes: Sequence[Note] = ()  # on keys that are not used, and on what was around the rows
+    is_named: bool = False  # whether the user named the key of the relevant documents
+    kind: str = ""  # what the file is, if it is known to hold no labels
+
+    @property
+    def warnings(self) -> list[Note]:
+        """The notes on what changes the meaning of the cases; the others say how they were read."""
+        return [note for note in self.notes if note.code not in QUIET_NOTES]
 
     @cached_property
     def first_rows(self) -> dict[bytes, int]:
@@ -140,22 +152,68 @@ class Log:
                 )
             return None
 
-        return replace(self._collect(faults, "qrels", read), columns=self.columns())
+        rows = self._plain_labels() or self._collect(faults, "qrels", read)
+        return replace(rows, columns={**self.columns(), **self._answerable(rows.empty)})
+
+    def _plain_labels(self) -> Batch | None:
+        """All labels at once, if each row lists different ids as ASCII text; None if not."""
+        key = self.keys.get("relevant")
+        if key is None or "grades" in self.keys or self.systems or len(self.queries) != len(self.records.records):
+            return None
+        values = [record.get(key) for record in self.records.records]
+        if set(map(type, values)) != {list} or not set(map(type, chain.from_iterable(values))) <= {str}:
+            return None
+        values = [
+            docs if len(docs) < 2 or len(set(docs)) == len(docs) else list(dict.fromkeys(docs)) for docs in values
+        ]
+        docs = list(chain.from_iterable(values))
+        text = "".join(docs)
+        if not text.isascii() or "\0" in text or not all(docs):
+            return None
+        sizes = np.fromiter(map(len, values), np.int64, len(values))
+        rows = np.repeat(np.arange(len(values)), sizes)
+        queries = list(self.queries.values())
+        ids = Ids.from_bytes(queries)
+        query = ids.take(rows)
+        if sizes.all():
+            query.__dict__["distinct"] = rows, ids  # no need to find out which ids differ
+        return Batch(
+            self.records.line[rows],
+            query,
+            Ids.from_text(docs, "document id"),
+            np.ones(len(docs)),
+            empty=tuple(queries[row] for row in np.flatnonzero(sizes == 0).tolist()),
+        )
+
+    def _answerable(self, empty: Sequence[bytes]) -> dict[str, dict[str, Any]]:
+        """Which queries have an answer, as a column, if some have none: nothing is expected for them."""
+        records = self.records.records
+        nothing = {query for query in empty if answerable_flag(records[self.first_rows[query]]) is not True}
+        if not nothing:
+            return {}
+        queries = {query.decode("utf-8", "surrogateescape"): query not in nothing for query in self.first_rows}
+        return {ANSWERABLE: queries}
 
     def columns(self) -> dict[str, dict[str, Any]]:
         """Every key with a scalar that has no other role: column → query id → value, that of the first row."""
-        used_keys = {name for role, name in self.keys.items() if role not in ("text", "k")}
+        used_keys = {name for role, name in self.keys.items() if role not in ("query", "k")}
+        records = [self.records.records[row] for row in self.first_rows.values()]
+        names = [query.decode("utf-8", "surrogateescape") for query in self.first_rows]
         columns: dict[str, dict[str, Any]] = {}
-        for query, row in self.first_rows.items():
-            name = query.decode("utf-8", "surrogateescape")
-            for key, value in self.records.records[row].items():
-                if key not in used_keys and isinstance(value, (str, int, float)):
-                    columns.setdefault("k" if key == self.keys.get("k") else key, {})[name] = value
+        for key in self.records.names:
+            if key in used_keys:
+                continue
+            values = [record.get(key) for record in records]
+            column = dict(zip(names, values, strict=True))
+            if not set(map(type, values)) <= SCALARS:
+                column = {name: value for name, value in column.items() if isinstance(value, (str, int, float))}
+            if column:
+                columns["k" if key == self.keys.get("k") else key] = column
         return columns
 
     def texts(self) -> dict[bytes, str]:
         """The text of each query that has one."""
-        key = self.keys.get("text")
+        key = self.keys.get("query")
         values = {query: self.records.records[row].get(key) for query, row in self.first_rows.items() if key}
         return {query: text for query, text in values.items() if isinstance(text, str)}
 
@@ -175,7 +233,7 @@ class Log:
     def _retrieved(self, faults: Faults, row: int) -> list[Entry] | None:
         """The results on a row; None if it has only labels."""
         record, line = self.records.records[row], int(self.records.line[row])
-        key = _required_key(faults.source, self.keys, "retrieved")
+        key = self._required_key(faults.source, "retrieved")
         if record.get(key) is None and self._error(record) is not None:
             return []
         if key not in record and self._has_labels(record):
@@ -196,29 +254,62 @@ class Log:
         return entries
 
     def _relevant(self, faults: Faults, row: int) -> list[Entry] | None:
-        """The labels on a row; None if it has only results."""
+        """The labels on a row, none if it expects nothing; None if it has only results."""
         record, line = self.records.records[row], int(self.records.line[row])
-        grades = record.get(self.keys.get("grades", ""))
-        if grades is not None and not isinstance(grades, JsonPairs):
-            raise StructureError(f"{describe_json(grades)} as grades, instead of an object of ids and grades")
+        graded = _read_grades(record.get(self.keys.get("grades", "")))
         key = self.keys.get("relevant")
-        if key is None or (record.get(key) is None and grades is not None):
-            _required_key(faults.source, self.keys, "grades" if "grades" in self.keys else "relevant")
-            return list(grades or [])
-        if key not in record and self.keys.get("retrieved") in record:
-            return None
-        entries = read_entries(_as_list(key, record.get(key)), "qrels")
-        if not isinstance(record[key], JsonPairs):
+        value = None if key is None else record.get(key)
+        if value is None and graded is not None:
+            return graded
+        if key is None:
+            key = self._required_key(faults.source, "grades" if "grades" in self.keys else "relevant")
+        if value is None:
+            if key not in record and self.keys.get("retrieved") in record:
+                return None
+            if key not in record and answerable_flag(record) is not False:
+                query = self.queries[row]
+                faults.add(
+                    "shape",
+                    [line],
+                    expected=f"{shown(key)}, as other cases have, for query {shown(query)}",
+                    found="nothing",
+                    action=NOTHING_HINT,
+                )
+                return None
+            return []
+        entries = read_entries(self._as_labels(key, value, record), "qrels")
+        if not isinstance(value, JsonPairs):
             entries = list({_hashable(entry): entry for entry in entries}.values())  # listed twice counts once
-        grade_by_id = {} if grades is None else grades.to_dict(faults.source, line)
+        grade_by_id = {str(doc): grade for doc, grade in graded or []}
         for doc, _ in entries:
             number = number_from_json(grade_by_id.get(str(doc)))
             if number is not None and number <= 0:
                 raise StructureError(f"{describe_json(doc)} listed as relevant and graded {number:g}")
         relevant = [(doc, grade_by_id.get(str(doc), grade)) for doc, grade in entries]
         relevant_ids = {str(doc) for doc, _ in entries}
-        graded_only: list[Entry] = [(doc, grade) for doc, grade in grades or [] if doc not in relevant_ids]
+        graded_only: list[Entry] = [(doc, grade) for doc, grade in graded or [] if str(doc) not in relevant_ids]
         return [(doc, 1 if grade is NO_NUMBER else grade) for doc, grade in relevant] + graded_only
+
+    def _as_labels(self, key: str, value: Any, record: Record) -> Any:
+        """The labels under a key; a single string or number is one, if the key says that it is an id."""
+        is_one = isinstance(value, (str, int)) and not isinstance(value, bool)
+        if is_one and value != "" and (self.is_named or takes_one_string(key)):
+            return [value]
+        if value == "" or (isinstance(value, str) and answerable_flag(record) is False):
+            return []
+        if isinstance(value, str):
+            raise StructureError(f"{describe_json(value)}, which looks like an answer")
+        if isinstance(value, list) and any(_is_group(item) for item in value):
+            raise StructureError("nested lists: groups of which any or all are needed are `evidence`, not ids")
+        return value
+
+    def _required_key(self, source: str, role: str) -> str:
+        if role not in self.keys and self.kind:
+            message = f"this is {self.kind}; expected labels"
+            raise InputError.at(source, None, message, hint="name the request as labels, and this as results")
+        if role not in self.keys:
+            raise missing_key(source, self.records.names, role)
+        return self.keys[role]
 
     def _has_labels(self, record: Record) -> bool:
         return any(self.keys.get(role) in record for role in ("relevant", "grades"))
@@ -257,19 +348,50 @@ class Log:
 
 
 def load(faults: Faults, data: bytes, columns: Columns | None = None) -> Log:
-    """The log in a file's bytes."""
-    check_roles(columns or {}, list(KEYS))
-    records = read_records(faults, data, CASES_KEY if _is_wrapped(Head(data)) else None)
-    keys = _find_keys(faults.source, records.names, columns or {})
+    """The log or the test cases in a file's bytes."""
+    with paused_collection():
+        return _log_of(faults, read_test_set(faults, data, columns), columns or {})
+
+
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """Make many objects, none of which is garbage, without looking for garbage among them again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def load_objects(faults: Faults, objects: Any, columns: Columns | None = None) -> Log:
+    """Test cases in memory: dicts, or a dict around a list of them."""
+    return _log_of(faults, cases_of_objects(faults, objects), columns or {})
+
+
+def _log_of(faults: Faults, table: CaseRecords, columns: Columns) -> Log:
+    records = table.records
+    found = KeyFinder(faults.source, records, columns).find()
+    keys, notes = found.keys, _notes(faults.source, table, found)
     ids = _query_ids(faults, records, keys)
-    system_key = _system_key(records, ids, columns or {})
+    system_key = _system_key(records, ids, columns)
     if system_key is None:
-        return Log(faults, records, keys, _unique_queries(faults, records, ids, {}))
+        queries = _unique_queries(faults, records, ids, {})
+        return Log(faults, records, keys, queries, notes=notes, is_named=found.is_named, kind=table.kind)
     result_keys = {keys[role] for role in ("retrieved", "error") if role in keys}
     rows = [row for row in ids if result_keys & records.records[row].keys()]  # others have labels only
     systems = {row: _system_name(records.records[row].get(system_key)) for row in rows}
     queries = _unique_queries(faults, records, ids, systems)
-    return Log(faults, records, {**keys, "system": system_key}, queries, systems)
+    return Log(faults, records, {**keys, "system": system_key}, queries, systems, notes, found.is_named)
+
+
+def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
+    """What to know of test cases; the keys of a log of results are those of its program."""
+    if "retrieved" in found.keys:
+        return [*table.notes, *found.notes]
+    used = [key for role, key in found.keys.items() if role != "k"]
+    return [*table.notes, *found.notes, *unused_notes(source, table.records.names, used)]
 
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
@@ -277,76 +399,52 @@ def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator
     log = load(faults, stream.read(), wanted.columns)
     if wanted.kind == "run":
         yield from log.run_batches(faults)
-    else:
-        yield log.qrels_rows(faults)
+        return
+    for note in log.warnings:
+        warn_user(note.message)
+    with paused_collection():
+        rows = log.qrels_rows(faults)
+    yield rows
 
 
 def is_log_record(record: Mapping[str, Any], kind: Kind | None = None) -> bool:
-    """Whether an object is a row of a log: it lists retrieved documents, relevant ones, or (for no kind) both."""
-    list_keys = [name for name in record if isinstance(record[name], list)]
-    has_retrieved = bool(_keys_for(list_keys, "retrieved"))
-    has_relevant = bool(_keys_for(list_keys, "relevant") or _keys_for(list_keys, "grades"))
-    return {"run": has_retrieved, "qrels": has_relevant, None: has_retrieved and has_relevant}[kind]
+    """Whether an object is a row of a log: it lists retrieved documents, is a test case, or (for no kind) has both."""
+    list_names = [name for name in record if isinstance(record[name], list)]
+    has_retrieved = bool(names_for(list_names, "retrieved"))
+    has_relevant = any(holds_labels(name, value) for name, value in record.items()) or bool(
+        names_for(list_names, "grades")
+    )
+    if kind == "qrels":
+        return has_relevant or is_case(record)
+    return has_retrieved if kind == "run" else has_retrieved and has_relevant
 
 
 def is_log_head(head: Head, kind: Kind | None = None) -> bool:
-    """Whether a file begins as a log: with one of its rows, on a line, in a list, or in that of ``{"cases": […]}``."""
-    if not head.is_json:
+    """Whether a file begins as a log or as test cases, whatever contains them."""
+    if head.is_json or head.is_yaml:
+        record = first_case(head)
+        if record is None:
+            return kind == "qrels" and head.name.endswith(YAML_SUFFIXES)  # the reader says what is wrong
+        return is_log_record(record, kind)
+    if kind != "qrels" or head.is_arrow:
         return False
-    record = head.first_case if _is_wrapped(head) else head.record
-    return record is not None and is_log_record(record, kind)
+    return is_case_header(header_names(head))
 
 
-def _is_wrapped(head: Head) -> bool:
-    """Whether the rows are under the key ``cases`` of one object, which is not itself a row."""
-    is_row = head.record is not None and (is_log_record(head.record, "run") or is_log_record(head.record, "qrels"))
-    return not is_row and head.first_case is not None and not head.is_array
+def header_names(head: Head) -> list[str]:
+    """The cells of the first line of a delimited table."""
+    from rankgauge.io.formats.delimited import delimiter_of
 
-
-def _keys_for(names: Sequence[str], role: str) -> list[str]:
-    for tier in KEYS[role]:
-        tier_names = {normalize_name(key) for key in tier}
-        matches = [name for name in names if normalize_name(name) in tier_names]
-        if matches:
-            return matches
-    return []
-
-
-def _find_keys(source: str, names: Sequence[str], columns: Columns) -> dict[str, str]:
-    keys: dict[str, str] = {}
-    for role in KEYS:
-        if role in columns:
-            if columns[role] not in names:
-                raise InputError.at(source, None, f"expected a key {shown(columns[role])} for {role}, found none")
-            keys[role] = columns[role]
-            continue
-        if role == "system":
-            continue  # a column like any other, unless it separates rows of the same query
-        matches = [name for name in _keys_for(names, role) if name not in columns.values()]
-        if role in ("query", "text"):
-            matches = _best_match(matches, role)
-        if len(matches) > 1:
-            raise InputError.at(
-                source,
-                None,
-                f"expected one key for {role}, found {len(matches)}: {', '.join(shown(name) for name in matches)}",
-                hint=f"choose one: columns={{{role!r}: {matches[0]!r}}}, --column {role}={matches[0]}",
-            )
-        if matches:
-            keys[role] = matches[0]
-    return keys
-
-
-def _best_match(matches: list[str], role: str) -> list[str]:
-    """The match that comes first in the table of keys: a row may have an id and a text besides its query id."""
-    order = [normalize_name(key) for tier in KEYS[role] for key in tier]
-    return sorted(matches, key=lambda name: order.index(normalize_name(name)))[:1]
+    return [cell.strip(b' "').decode("utf-8", "surrogateescape") for cell in head.line.split(delimiter_of(head.line))]
 
 
 def _query_ids(faults: Faults, records: Records, keys: Mapping[str, str]) -> dict[int, bytes]:
     """Row → id: the query id, else the text of the query, else the line number."""
     ids: dict[int, bytes] = {}
-    key = keys.get("query") or keys.get("text")
+    key = keys.get("id") or keys.get("query")
+    values = [record.get(key or "") for record in records.records]
+    if set(map(type, values)) == {str} and all(values) and (text := "".join(values)).isascii() and "\0" not in text:
+        return dict(enumerate(value.encode("ascii") for value in values))
     for row, record in enumerate(records.records):
         line = int(records.line[row]) or row + 1
         try:
@@ -362,8 +460,8 @@ def _system_key(records: Records, ids: Mapping[int, bytes], columns: Columns) ->
         return columns["system"]
     if len(set(ids.values())) == len(ids):
         return None
-    candidates = _keys_for(records.names, "system")
-    for key in _best_match(candidates, "system") + candidates:
+    candidates = names_for(records.names, "system")
+    for key in candidates:
         if len({(query, _system_name(records.records[row].get(key))) for row, query in ids.items()}) == len(ids):
             return key
     return candidates[0] if candidates else None
@@ -377,6 +475,8 @@ def _unique_queries(
     faults: Faults, records: Records, ids: Mapping[int, bytes], systems: Mapping[int, str]
 ) -> dict[int, bytes]:
     """The rows whose query is there for the first time, in each system; any other is a fault."""
+    if not systems and len(set(ids.values())) == len(ids):
+        return dict(ids)
     unique: dict[int, bytes] = {}
     first_lines: dict[tuple[str, bytes], int] = {}
     for row, query in ids.items():
@@ -396,18 +496,38 @@ def _unique_queries(
     return unique
 
 
-def _required_key(source: str, keys: Mapping[str, str], role: str) -> str:
-    if role in keys:
-        return keys[role]
-    known_keys = ", ".join(key for tier in KEYS[role] for key in tier)
-    raise InputError.at(
-        source, None, f"expected a key for {role} ({known_keys}), found none", hint=f"name it: --column {role}=KEY"
-    )
-
-
 def _as_list(key: str, value: Any) -> Any:
     """The value, or a list of it if it is a single string under a key of ids."""
-    return [value] if isinstance(value, str) and normalize_name(key).endswith(ID_SUFFIXES) else value
+    return [value] if isinstance(value, str) and normalize_name(key).endswith(("id", "ids")) else value
+
+
+def _is_group(item: Any) -> bool:
+    """Whether an entry of a list is a list of ids itself, rather than an id with a number."""
+    is_list = isinstance(item, list) and not isinstance(item, JsonPairs)
+    return is_list and all(isinstance(part, str) for part in item)
+
+
+def _read_grades(value: Any) -> list[Entry] | None:
+    """The documents of a query with their grades; None if there are none."""
+    if value is None:
+        return None
+    entries: list[Entry] | None = None
+    if isinstance(value, JsonPairs):
+        entries = list(value)
+        if len({doc for doc, _ in entries}) != len(entries):
+            raise StructureError("a document with two grades")
+    elif isinstance(value, list) and all(isinstance(item, JsonPairs) for item in value):
+        entries = read_entries(value, "qrels")
+        if any(grade is NO_NUMBER for _, grade in entries):
+            entries = None
+    if entries is None:
+        raise StructureError(f"{describe_json(value)} as grades, instead of ids and grades")
+    return [(doc, _number(grade)) for doc, grade in entries]
+
+
+def _number(grade: object) -> object:
+    """A grade; OpenSearch writes it as text."""
+    return float(grade) if isinstance(grade, str) and DECIMAL.fullmatch(grade.encode("utf-8", "replace")) else grade
 
 
 def _with_scores(entries: list[Entry], scores: Any) -> list[Entry]:

@@ -10,7 +10,7 @@ from rankgauge.core.batch import Batch
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.io import writers
-from rankgauge.io.byte_streams import ByteStream
+from rankgauge.io.byte_streams import ByteStream, split_selector
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import (
     arrow,
@@ -20,11 +20,13 @@ from rankgauge.io.formats import (
     judge_groups,
     judgment_lines,
     question_log,
+    relevance_tools,
     trec,
 )
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.detection import Head, check_known_formats, sample
 from rankgauge.io.formats.named_columns import Kind, Wanted, columns_for, is_header
+from rankgauge.io.formats.test_sets import is_case_header
 from rankgauge.io.writers import Part, write_trec_rows
 
 WriteRows = Callable[[Iterator[Batch], Kind, IO[bytes]], None]  # all rows of a file, in parts of whole queries
@@ -53,7 +55,7 @@ class Format:
     matches: Callable[[Head, Kind], bool]
     read: ReadBatches
     write: WriteRows | None = None
-    keeps: frozenset[str] = frozenset()  # which optional parts it can hold: iter rank score tag empty columns extras
+    keeps: frozenset[str] = frozenset()  # what it can hold: iter rank score tag empty columns texts extras
     suffixes: tuple[str, ...] = ()
     has_names: bool = False  # whether its columns have names, which a caller can refer to
     extra: str | None = None
@@ -79,6 +81,13 @@ def _msmarco_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iter
     """MS MARCO's runs; its judgments are TREC's."""
     read = trec.read_batches if wanted.kind == "qrels" else delimited.msmarco_batches
     return read(stream, wanted, faults)
+
+
+def _arrow_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+    """Rows of judgments or results; a table of test cases has one row per query."""
+    if wanted.kind == "qrels" and is_case_header(arrow.column_names(stream), wanted.columns):
+        return question_log.read_batches(stream, wanted, faults)
+    return arrow.read_batches(stream, wanted, faults)
 
 
 def _cells(head: Head, delimiter: bytes) -> list[str]:
@@ -156,7 +165,7 @@ FORMATS = (
         "Parquet, with named columns",
         NAMED_COLUMNS,
         lambda head, kind: head.text.startswith(arrow.PARQUET),
-        arrow.read_batches,
+        _arrow_batches,
         arrow.write_parquet,
         ALL_PARTS,
         (".parquet", ".pq"),
@@ -169,13 +178,23 @@ FORMATS = (
         "Arrow IPC (Feather), file or stream, with named columns",
         NAMED_COLUMNS,
         lambda head, kind: head.text.startswith((arrow.FILE, arrow.STREAM)),
-        arrow.read_batches,
+        _arrow_batches,
         arrow.write_arrow,
         ALL_PARTS,
         (".arrow", ".feather", ".ipc"),
         has_names=True,
         extra="arrow",
         is_text=False,
+    ),
+    Format(
+        "rank_eval",
+        "requests of Elasticsearch's and OpenSearch's rank_eval; a response is read as a log",
+        {"qrels": "requests: id, ratings: _id rating"},
+        relevance_tools.is_rank_eval,
+        question_log.read_batches,
+        relevance_tools.write_rank_eval,
+        frozenset({"texts"}),
+        has_names=True,
     ),
     Format(
         "log",
@@ -229,6 +248,16 @@ FORMATS = (
         lambda head, kind: kind == "qrels" and _cells(head, b"\t") == BEIR_COLUMNS,
         delimited.tsv_batches,
         _in_parts(writers.write_beir_rows),
+        has_names=True,
+    ),
+    Format(
+        "quepid",
+        "Quepid's judgments, comma-separated; a query is its text",
+        {"qrels": "query docid rating, below a header"},
+        relevance_tools.is_quepid,
+        delimited.csv_batches,
+        relevance_tools.write_quepid,
+        frozenset({"texts"}),
         has_names=True,
     ),
     Format(
@@ -334,7 +363,7 @@ def format_named(name: str, kind: Kind | None = None) -> Format:
 
 def detect_format(data: bytes, kind: Kind, source: str = "input") -> Format:
     """The format of a file, detected from its content. Pass at least its first line; only the beginning is read."""
-    head = Head(data)
+    head = Head(data, split_selector(source)[0])
     _check_readable(source, head)
     try:
         return next(format for format in FORMATS if format.supports(kind) and format.matches(head, kind))
@@ -344,13 +373,17 @@ def detect_format(data: bytes, kind: Kind, source: str = "input") -> Format:
 
 def detect_kind(data: bytes, source: str = "input") -> Kind:
     """Whether a file contains judgments or a run; raises if it could be either."""
-    head = Head(data)
+    head = Head(data, split_selector(source)[0])
     _check_readable(source, head)
     names: list[str] = []
     if head.is_json:
         names = list(head.record or {}) if not _is_mapping(head, "run") else []
         if question_log.is_log_head(head):
             names = []
+        elif question_log.is_log_head(head, "qrels"):
+            return "run" if question_log.is_log_head(head, "run") else "qrels"
+    elif head.is_yaml or question_log.is_log_head(head, "qrels"):
+        return "run" if question_log.is_log_head(head, "run") else "qrels"
     elif b"\t" in head.line or b"," in head.line or b";" in head.line:
         rows = (_cells(head, delimiter) for delimiter in (b"\t", b",", b";"))
         names = next((cells for cells in rows if is_header(cells, "run")), [])

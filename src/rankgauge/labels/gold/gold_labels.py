@@ -19,9 +19,10 @@ from rankgauge.errors import InputError, InputTypeError, Note, location, nearest
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, LoadedFile, document_limits, read_bytes, source_name
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats.json_text import JsonPairs, Record, describe_json, id_from_json, read_records
+from rankgauge.io.formats.case_keys import names_for
+from rankgauge.io.formats.json_text import JsonPairs, Record, describe_json, id_from_json
 from rankgauge.io.formats.named_columns import normalize_name
-from rankgauge.io.formats.question_log import KEYS
+from rankgauge.io.formats.test_sets import read_test_set
 from rankgauge.io.text_checks import replace_lone_surrogates
 from rankgauge.labels.gold.normalized_text import normalized
 
@@ -164,7 +165,7 @@ class _GoldReader:
         self._repeats = 0
 
     def read(self, data: bytes, name: str) -> GoldLabels:
-        table = read_records(self._faults, data)
+        table = read_test_set(self._faults, data).records
         for number, (line, record) in enumerate(zip(table.line.tolist(), table.records, strict=True), 1):
             self._add_record(line or number, record)
         self._faults.raise_errors()
@@ -211,7 +212,7 @@ class _GoldReader:
 
     def _query(self, line: int, record: Record) -> str | None:
         """The id of the query, or else its text; its text and columns are kept."""
-        id_key, text_key = (_first_key(record, role) for role in ("query", "text"))
+        id_key, text_key = (_first_key(record, role) for role in ("id", "query"))
         text = record.get(text_key or "")
         try:
             query = id_from_json(record.get(id_key or text_key or ""), "query id").decode("utf-8", "surrogateescape")
@@ -278,9 +279,7 @@ class _GoldReader:
 
 def _first_key(record: Record, role: str) -> str | None:
     """The key of a role: the first in the order of the keys that logs have."""
-    keys = {normalize_name(key): key for key in record}
-    known = (normalize_name(name) for tier in KEYS[role] for name in tier)
-    return next((keys[name] for name in known if name in keys), None)
+    return next(iter(names_for(list(record), role)), None)
 
 
 # Spans become quotes: the text that a document has between two characters.

@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from rankgauge.config.config_file import load_section
+from rankgauge.config.environment_variables import expand
 from rankgauge.config.json_paths import PathNotFound, Selector, describe, parse_selector
 from rankgauge.config.request_templates import RequestTemplate
 from rankgauge.config.retriever_settings import HTTP_TIMEOUT
 from rankgauge.config.servers import HttpSection
-from rankgauge.config.yaml_files import expand
 from rankgauge.errors import UsageError, shown
 from rankgauge.retrieval.asking.documents import Document
 from rankgauge.retrieval.embedders.embedder import identity_of

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.config.environment_variables import expand
 from rankgauge.config.servers import PostgresSection
-from rankgauge.config.yaml_files import expand
 from rankgauge.errors import InputError, MissingExtraError, UsageError, printable
 from rankgauge.secrets import first_line, register_secret
 

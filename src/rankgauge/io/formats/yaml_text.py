@@ -1,26 +1,29 @@
-"""YAML read strictly, as plain data with the line of each key; and ``${NAME}``, an environment variable.
+"""YAML read strictly, as plain data with the line of each key and entry: of configurations, and of test cases.
 
-Tags that make objects are refused, as are repeated keys.
+Tags that make objects are refused, as are repeated keys. Each alias counts as often as it is used, so that a small file
+cannot expand into a large one.
 """
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
-from rankgauge.errors import InputError, UsageError, printable, shown
-from rankgauge.secrets import register_secret
+from rankgauge.errors import InputError, printable, shown
+from rankgauge.io.formats.json_text import JsonPairs
 
-MAX_FILE_BYTES = 1 << 20
-MAX_NODES = 10_000  # each alias counts as often as it is used, so that a small file cannot expand into a large one
+MAX_FILE_BYTES = 1 << 20  # of a configuration
+MAX_NODES = 10_000
+MAX_DATA_BYTES = 1 << 26  # of test cases
 MAX_DEPTH = 50
 COLLECTION_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 TEXT_TAG = "tag:yaml.org,2002:str"
+INT_TAG = "tag:yaml.org,2002:int"
+WRITTEN_TAGS = ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:merge", "tag:yaml.org,2002:value")
+PLAIN_INT = re.compile(r"-?(?:0|[1-9][0-9]*)")
 EXPONENT = re.compile(r"[-+]?[0-9]+e[-+]?[0-9]+", re.IGNORECASE)  # 1e-3, which YAML 1.1 takes for text
 
 KeyPath = tuple[str | int, ...]
@@ -41,14 +44,30 @@ class Loaded:
 
 
 def load_yaml(text: bytes, source: str) -> Loaded:
-    """Read one YAML document; an error names the line."""
-    if len(text) > MAX_FILE_BYTES:
-        raise InputError(f"{printable(source)}: {len(text):,} bytes, expected at most {MAX_FILE_BYTES:,}")
+    """Read a configuration, one YAML document; an error names the line."""
+    _check_size(text, source, MAX_FILE_BYTES)
+    return _load(_Reader, yaml.SafeLoader, text, source)
+
+
+def load_yaml_data(text: bytes, source: str) -> Loaded:
+    """Read data, one YAML document, as JSON would give it: objects are :class:`JsonPairs`, and so is an empty one.
+
+    Dates and keys stay the text that they are. Lines are those of the entries of lists.
+    """
+    _check_size(text, source, MAX_DATA_BYTES)
+    return _load(_DataReader, getattr(yaml, "CSafeLoader", yaml.SafeLoader), text, source)
+
+
+def _check_size(text: bytes, source: str, limit: int) -> None:
+    if len(text) > limit:
+        raise InputError(f"{printable(source)}: {len(text):,} bytes, expected at most {limit:,}")
+
+
+def _load(reader: type[_Reader], loader_type: Any, text: bytes, source: str) -> Loaded:
     try:
-        loader = yaml.SafeLoader(text)
+        loader = loader_type(text)
         try:
-            node = loader.get_single_node()
-            return _Reader(loader, source).document(node)
+            return reader(loader, source, len(text)).document(loader.get_single_node())
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
@@ -70,7 +89,8 @@ def load_yaml(text: bytes, source: str) -> Loaded:
 class _Reader:
     """Converts nodes to data and counts them."""
 
-    def __init__(self, loader: yaml.SafeLoader, source: str) -> None:
+    def __init__(self, loader: Any, source: str, size: int) -> None:
+        self.max_nodes = MAX_NODES
         self.loader = loader
         self.source = source
         self.loaded = Loaded()
@@ -83,11 +103,11 @@ class _Reader:
 
     def value(self, node: yaml.Node, path: KeyPath) -> Any:
         self.count += 1
-        if self.count > MAX_NODES or len(path) > MAX_DEPTH:
+        if self.count > self.max_nodes or len(path) > MAX_DEPTH:
             raise InputError.at(
                 self.source,
                 node.start_mark.line + 1,
-                f"more than {MAX_NODES:,} values or {MAX_DEPTH} levels, each alias counted as often as it is used",
+                f"more than {self.max_nodes:,} values or {MAX_DEPTH} levels, each alias counted as often as it is used",
             )
         if isinstance(node, yaml.CollectionNode) and node.tag not in COLLECTION_TAGS:
             raise InputError.at(self.source, node.start_mark.line + 1, f"expected plain data, found {shown(node.tag)}")
@@ -99,11 +119,14 @@ class _Reader:
                 self.loaded.lines[*path, index] = item.start_mark.line + 1
                 items.append(self.value(item, (*path, index)))
             return items
+        return self.scalar(node)
+
+    def scalar(self, node: yaml.Node) -> Any:
         if node.tag == TEXT_TAG and getattr(node, "style", None) is None and EXPONENT.fullmatch(node.value):
             return float(node.value)
         return self.loader.construct_object(node)  # knows the tags of plain data only; any other raises
 
-    def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
+    def mapping(self, node: yaml.MappingNode, path: KeyPath) -> Any:
         section: dict[str, Any] = {}
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
@@ -119,36 +142,27 @@ class _Reader:
         return section
 
 
-# ``${NAME}`` in a configuration: the value of an environment variable, which is never written anywhere.
+class _DataReader(_Reader):
+    """Converts nodes to the data of test cases, as a reader of JSON gives them."""
 
+    def __init__(self, loader: Any, source: str, size: int) -> None:
+        super().__init__(loader, source, size)
+        self.max_nodes = MAX_NODES + size  # a value takes a byte at least; aliases may repeat some of them
 
-def expand(text: str, keeps: Callable[[str], bool] | None = None) -> str:
-    """Replace each ``${NAME}`` by the value of that environment variable; ``$${`` is a literal ``${``.
+    def scalar(self, node: yaml.Node) -> Any:
+        if node.tag in WRITTEN_TAGS or (node.tag == INT_TAG and not PLAIN_INT.fullmatch(node.value)):
+            return node.value  # a date, or 007, is an id as it is written
+        return super().scalar(node)
 
-    The values are secrets from now on: :mod:`rankgauge.secrets` masks them. Variables that ``keeps`` names stay as they
-    are written.
-    """
-    parts: list[str] = []
-    position = 0
-    while (start := text.find("${", position)) >= 0:
-        if start > position and text[start - 1] == "$":
-            parts.append(text[position : start - 1] + "${")
-            position = start + 2
-            continue
-        end = text.find("}", start)
-        name = text[start + 2 : end] if end >= 0 else ""
-        if not name.isidentifier() or not name.isascii():
-            found = shown(text[start : end + 1 if end >= 0 else None])
-            raise UsageError(
-                f"expected ${{NAME}}, an environment variable, at character {start + 1}, found {found}",
-                hint="write $${ for the characters ${ themselves",
-            )
-        value = os.environ.get(name)
-        if value is None:
-            raise UsageError(
-                f"the environment variable {name} is not set", hint=f"export {name}=…, or remove ${{{name}}}"
-            )
-        register_secret(value)
-        parts += [text[position:start], text[start : end + 1] if keeps is not None and keeps(name) else value]
-        position = end + 1
-    return "".join([*parts, text[position:]])
+    def mapping(self, node: yaml.MappingNode, path: KeyPath) -> Any:
+        pairs = JsonPairs()
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode):
+                line = key_node.start_mark.line + 1
+                raise InputError.at(self.source, line, "a key must be text, found a list or an object")
+            pairs.append((key_node.value, self.value(value_node, (*path, key_node.value))))
+        if len({key for key, _ in pairs}) != len(pairs):
+            line = node.start_mark.line + 1
+            repeated = next(key for key, _ in pairs if [name for name, _ in pairs].count(key) > 1)
+            raise InputError.at(self.source, line, f"key {shown(repeated)} appears twice", hint="keep one of the two")
+        return pairs

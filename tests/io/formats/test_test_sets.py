@@ -1,0 +1,381 @@
+"""Test sets as people write them are read correctly or refused with the option that helps, never scored wrongly."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge import InputError, RankgaugeWarning, evaluate, read_qrels, read_queries
+from rankgauge.io import Reading
+from rankgauge.io.formats.case_keys import answerable_flag, expected_text_keys, label_kind
+from rankgauge.io.results import Opening, open_inputs
+from rankgauge.rag.cases import read_cases
+
+Labels = dict[str, list[str]]
+A, B = "how do I reset it?", "when is it sent?"
+ONE: Labels = {A: ["d1"], B: ["d2"]}
+TWO: Labels = {A: ["d1", "d3"], B: ["d2"]}
+
+
+def text_of(value: Any, name: str) -> str:
+    """The content of a file, by the suffix of its name."""
+    if isinstance(value, str):
+        return value
+    if name.endswith(".jsonl"):
+        return "".join(json.dumps(row) + "\n" for row in value)
+    return json.dumps(value, indent=2)
+
+
+def cases(key: str, labels: Labels = ONE, *, one: bool = False, text: str = "question", **more: Any) -> list[Any]:
+    """Cases with their documents under a key, as a list or as one string."""
+    return [{text: query, key: docs[0] if one else docs, **more} for query, docs in labels.items()]
+
+
+# Name, content, columns that the user names, what is to be asked and found.
+READ: list[tuple[str, Any, dict[str, str], Labels]] = [
+    # Containers
+    ("list.json", cases("relevant"), {}, ONE),
+    ("lines.jsonl", cases("relevant"), {}, ONE),
+    ("one-line.json", json.dumps(cases("relevant")), {}, ONE),
+    ("questions.json", {"version": 1, "questions": cases("relevant_ids")}, {}, ONE),
+    ("queries.json", {"description": "x", "k": 5, "queries": cases("relevant_ids")}, {}, ONE),
+    ("items.json", {"items": cases("expected_sources"), "floors": {"smoke": 0.8}}, {}, ONE),
+    ("judgments.json", {"metadata": {"a": {"b": [1]}}, "judgments": cases("relevant_docs")}, {}, ONE),
+    ("examples.json", {"examples": cases("gold"), "defaults": {"top_k": 5}}, {}, ONE),
+    ("results.json", {"results": cases("relevant")}, {}, ONE),
+    ("data.json", {"data": {"queries": cases("relevant")}, "version": "2"}, {}, ONE),
+    ("documents.json", {"documents": [{"id": "d1", "text": "x"}], "queries": cases("relevant")}, {}, ONE),
+    ("comment.json", [{"_comment": "labeled by hand"}, *cases("relevant")], {}, ONE),
+    ("by-id.json", {"q1": cases("relevant")[0], "q2": cases("relevant")[1]}, {}, ONE),
+    ("columns.json", {"question": [A, B], "relevant_ids": [["d1"], ["d2"]]}, {}, ONE),
+    ("llama.json", {"queries": {"1": A, "2": B}, "corpus": {"d1": "x"}, "relevant_docs": {"1": ["d1"], "2": ["d2"]}},
+     {}, ONE),
+    ("cases.json#smoke", {"smoke": cases("relevant"), "full": cases("relevant", {"x?": ["d9"]})}, {}, ONE),
+    ("cases.json#suites[*].cases", {"suites": [{"name": n, "cases": [case]} for n, case in
+                                               zip("ab", cases("relevant"), strict=True)]}, {}, ONE),
+    ("cases.json#[*].qa", [{"doc": "x", "qa": cases("relevant")}], {}, ONE),
+    ("cases.yaml", f"# ours\nv: 1\ncases:\n  - q: {A}\n    expect_path: d1\n  - q: {B}\n    expect_path: d2\n", {},
+     ONE),
+    ("list.yml", f"- query: {A}\n  expected_files: [d1]\n- query: {B}\n  expected_files:\n    - d2\n", {}, ONE),
+    ("numbers.yaml", f"- query: {A}\n  relevant_ids: [7, 007, 2024-01-01]\n", {}, {A: ["7", "007", "2024-01-01"]}),
+    # Texts
+    ("q.json", cases("relevant", text="q"), {}, ONE),
+    ("ask.json", cases("relevant", text="ask"), {}, ONE),
+    ("prompt.json", cases("relevant", text="prompt"), {}, ONE),
+    ("terms.json", cases("relevant", text="search_terms"), {}, ONE),
+    ("capital.json", cases("Relevant", text="Query"), {}, ONE),
+    ("nested.json", [{"params": {"query": query}, "relevant": docs} for query, docs in ONE.items()], {}, ONE),
+    ("named.json", cases("relevant", text="utterance"), {"query": "utterance"}, ONE),
+    ("deep.json", [{"input": {"turn": query}, "relevant": docs} for query, docs in ONE.items()],
+     {"query": "input.turn"}, ONE),
+    # One string under a key with a noun; two levels; maps and grades
+    ("string.json", cases("expected_doc", one=True), {}, ONE),
+    ("number.json", [{"query": A, "expected_page": 12}], {}, {A: ["12"]}),
+    ("levels.json", cases("relevant_chunk_ids", answer="42", expected_files=["a.md"]), {}, ONE),
+    ("map.json", [{"query": A, "relevance": {"d1": 2, "d3": 1}}, {"query": B, "relevance": {"d2": 1}}], {}, TWO),
+    ("graded.json", [{"query": A, "relevant": {"d1": 2, "d3": 1}}, {"query": B, "relevant": {"d2": 1}}], {}, TWO),
+    ("ratings.json", [{"query": A, "ratings": [{"doc": "d1", "rating": 3}]},
+                      {"query": B, "ratings": [{"doc": "d2", "rating": 1}, {"doc": "d7", "rating": 0}]}], {}, ONE),
+    ("opensearch.json", {"name": "x", "judgmentRatings": [
+        {"query": query, "ratings": [{"docId": docs[0], "rating": "2.000"}]} for query, docs in ONE.items()]}, {}, ONE),
+    ("object.json", [{"query": A, "expected": {"doc_ids": ["d1"], "answer": "42"}}], {}, {A: ["d1"]}),
+    ("vars.json", {"tests": [{"vars": {"question": A, "relevant_ids": ["d1"]}, "assert": []}]}, {}, {A: ["d1"]}),
+    # Keys that only the user knows
+    ("best.json", cases("best", one=True), {"relevant": "best"}, ONE),
+    ("evidence.json", cases("evidence"), {"relevant": "evidence"}, ONE),
+    ("doc.json", cases("docId", one=True), {"relevant": "docId"}, ONE),
+    ("both.json", cases("expected_files", expected_symbols=["f"]), {"relevant": "expected_files"}, ONE),
+    ("answer.json", cases("expected", one=True), {"relevant": "expected"}, ONE),
+    ("template.json", [{"query": A, "product": "x", "expected_paths": ["a.md", "b.md"]}],
+     {"relevant": "docs/{product}/{expected_paths}"}, {A: ["docs/x/a.md", "docs/x/b.md"]}),
+    ("id.json", [{"nr": 7, "query": A, "relevant": ["d1"], "id": "x"}, {"nr": 8, "query": B, "relevant": ["d2"],
+                                                                        "id": "x"}], {"id": "nr"}, ONE),
+    # Tables
+    ("cell.csv", f"question,relevant_ids\n{A},d1;d3\n{B},d2\n", {}, TWO),
+    ("rows.csv", f"question,doc_id\n{A},d1\n{A},d3\n{B},d2\n", {}, TWO),
+    ("source.csv", f"question,source\n{A},d1\n{B},d2\n", {}, ONE),
+    ("id.csv", f"id,question\nd1,{A}\nd2,{B}\n", {}, ONE),
+    ("quepid.csv", f"query,docid,rating\n{A},d1,3\n{A},d9,0\n{B},d2,1\n", {}, ONE),
+    ("table.tsv", f"query\texpected_path\n{A}\td1\n{B}\td2\n", {}, ONE),
+    ("named.csv", f"question,answer,best\n{A},42,d1\n{B},43,d2\n", {"relevant": "best"}, ONE),
+]  # fmt: skip
+
+
+def scores_of(labels: Any, relevant: Labels, reading: Reading) -> tuple[list[str], dict[str, float | None]]:
+    """What a retriever is asked that returns the right document at rank 2, and its values."""
+    asked: list[str] = []
+
+    def search(query: str, k: int) -> list[str]:
+        asked.append(query)
+        return ["wrong", *relevant[query][:1]]
+
+    scores = evaluate(labels, search, ["RR", "R@2", "Success@2"], reading=reading)
+    return asked, {name: scores[name] for name in ("RR", "R@2", "Success@2")}
+
+
+@pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
+@pytest.mark.parametrize(("name", "content", "columns", "relevant"), READ, ids=[row[0] for row in READ])
+def test_a_test_set_is_read_as_its_author_means_it(
+    name: str, content: Any, columns: dict[str, str], relevant: Labels, tmp_path: Path
+) -> None:
+    file = name.partition("#")[0]
+    (tmp_path / file).write_text(text_of(content, file), encoding="utf-8")
+    asked, values = scores_of(tmp_path / name, relevant, Reading(columns=columns or None))
+    assert sorted(asked) == sorted(relevant)
+    recall = sum(1 / len(docs) for docs in relevant.values()) / len(relevant)
+    assert values == {"RR": 0.5, "R@2": pytest.approx(recall), "Success@2": 1.0}
+
+
+@pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
+def test_parquet_and_python_objects_are_read_like_files(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"question": [A, B], "expected_ids": [["d1"], ["d2"]]}), tmp_path / "c.parquet")
+    objects: list[Any] = [cases("expected_sources"), {"queries": cases("gold_file", one=True)}, tmp_path / "c.parquet"]
+    for labels in objects:
+        assert scores_of(labels, ONE, Reading())[1] == {"RR": 0.5, "R@2": 1.0, "Success@2": 1.0}
+    named = cases("best", one=True)
+    assert scores_of(named, ONE, Reading(columns={"relevant": "best"}))[1]["RR"] == 0.5
+    assert read_cases(named, columns={"relevant": "best"}).judgments[A].relevant == ["d1"]
+
+
+# Content, and what the refusal says: the kind of file, what is missing, and the one option that helps.
+REFUSED: list[tuple[str, Any, str, str]] = [
+    ("suites.json", {"suites": [{"cases": cases("relevant")}]}, "nested lists.*suites.*cases.*2 cases",
+     r"'suites.json#suites\[\*\].cases'"),
+    ("languages.json", {"en": cases("relevant"), "de": cases("relevant")}, "2 lists.*'en'.*'de'",
+     "'languages.json#en'"),
+    ("qa.json", [{"title": "x", "qa": cases("relevant")}], r"nested lists.*\[\*\].qa", r"'qa.json#\[\*\].qa'"),
+    ("two.json", cases("expected_files", expected_symbols=["f"]), "found 2: 'expected_files', 'expected_symbols'",
+     "--column relevant=expected_files"),
+    ("two-ids.json", cases("gold_ids", expected_chunk_ids=["f"]), "found 2: 'gold_ids', 'expected_chunk_ids'",
+     "--column relevant=gold_ids"),
+    ("expected.json", [{"question": A, "expected": "In the settings."}], "'expected' looks like an answer",
+     "--column relevant=expected"),
+    ("truth.json", [{"question": A, "ground_truth": "42"}], "'ground_truth' looks like an answer",
+     "--column relevant=ground_truth"),
+    ("answer.csv", f"question,gold\n{A},open the settings\n", "'gold' looks like an answer", "--column relevant=gold"),
+    ("unknown.json", cases("best", one=True), "without a key for the relevant documents.*'best'",
+     "--column relevant=best"),
+    ("text.json", cases("must_contain"), r"expect text \('must_contain'\)", "--match text"),
+    ("any.json", cases("expect_any"), r"expect text \('expect_any'\)", "--match text"),
+    ("substring.json", cases("expected_substring", one=True), "expect text", "--match text"),
+    ("groups.json", [{"question": A, "relevant": [["d1", "d2"], ["d3"]]}], "nested lists.*`evidence`", ""),
+    ("missing.json", [*cases("relevant_ids"), {"question": "third?"}], "'relevant_ids', as other cases have.*'third",
+     "write \\[\\]"),
+    ("metrics.json", {"metrics": {"recall@5": 0.8, "mrr": 0.5}}, "looks like a file of metrics", ""),
+    ("flat.json", {"recall@5": 0.8, "ndcg_at_10": 0.5}, "looks like a file of metrics", ""),
+    ("odd.json", {"questions": [{"id": 4, "x": 1}], "metadata": {}}, "looks like a file of test cases", ""),
+    ("response.json", {"metric_score": 0.5, "details": {"q1": {"hits": [{"hit": {"_id": "d1"}, "rating": 1}]}}},
+     "a response of rank_eval", "name the request as labels"),
+    ("broken.json", '{\n "queries": [\n  {"query": "a", "relevant": ["d"]},\n }\n', "broken.json:4: not JSON", ""),
+    ("broken.yaml", "cases:\n - query: a\n   relevant: [d\n", "broken.yaml:.*not valid YAML", ""),
+    ("tag.yaml", "- query: !!python/object:os.system x\n  relevant: [d]\n", "tag.yaml", ""),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
+@pytest.mark.parametrize(("name", "content", "message", "hint"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_a_file_that_is_not_clear_is_refused_with_the_option_that_helps(
+    name: str, content: Any, message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(text_of(content, name), encoding="utf-8")
+    for read in (read_qrels, lambda labels: evaluate(labels, lambda query: ["d1"])):
+        with pytest.raises(InputError, match=f"(?s){message}") as error:
+            read(name)
+        assert "column for the doc" not in str(error.value)
+        assert re.search(hint, error.value.hint or "")
+
+
+def test_a_template_names_the_keys_that_it_needs(tmp_path: Path) -> None:
+    rows = cases("paths")
+    with pytest.raises(InputError, match=r"(?s)found 'prodct'.*the keys are 'question', 'paths'"):
+        read_cases(rows, columns={"relevant": "docs/{prodct}/{paths}"})
+    with pytest.raises(InputError, match="expected a key 'nope' for relevant, found 'question', 'paths'"):
+        read_cases(rows, columns={"relevant": "nope"})
+
+
+PATTERN = (
+    "relevant relevant_ids relevant_docs relevant_doc_ids gold_ids expected_ids expected_sources expect_path "
+    "expected_document_id expectedFiles mustInclude relevantSessionIds expected_symbol_name gold_source expected-paths "
+    "golden_chunk_ids expects ground_truth_docs reference_ids required_files expected_notes expected_memories "
+    "expectedCitations gold_passage_id expected_function expectedArticles expected_clause relevant_sections "
+    "gold_node_ids expected_pages expect_file_paths expected_chunk_indices Expected.Docs expected"
+).split()
+NO_PATTERN = (
+    "best acceptable evidence ratings id chunk_id path files docId expected_dates expected_source_contains "
+    "expectTitleContains source_documents retrieval_gt expected_answer reference_answer gold_answer answer"
+).split()
+TEXTS = (
+    "must_contain expect_any expected_substring expected_answer_contains expected_content expected_key_facts "
+    "expected_patterns expected_facts must_match reference_contexts expected_keywords text_prefix "
+    "expected_source_contains expectTitleContains"
+).split()
+
+
+def test_names_are_recognized_by_pattern() -> None:
+    assert [name for name in PATTERN if label_kind(name) is None] == []
+    assert [name for name in NO_PATTERN if label_kind(name) is not None] == []
+    assert expected_text_keys([*PATTERN, *NO_PATTERN, *TEXTS]) == [
+        *(name for name in NO_PATTERN if "ontains" in name),
+        *TEXTS,
+    ]
+    assert {name: label_kind(name) for name in ("expected", "expected_doc", "expected_doc_ids")} == {
+        "expected": "bare", "expected_doc": "noun", "expected_doc_ids": "id",
+    }  # fmt: skip
+
+
+# -- cases that expect nothing ------------------------------------------------------------------------------------
+
+NOTHING: list[dict[str, Any]] = [
+    {"relevant": []}, {"relevant": None}, {"relevant": {}}, {"answerable": False}, {"shouldAbstain": True},
+    {"expectAbstain": True}, {"negative": True}, {"in_kb": False}, {"expected_behavior": "refuse"},
+    {"expect": "not_in_corpus"}, {"kind": "nonsense"}, {"category": "unanswerable"}, {"category": "refusal"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", NOTHING, ids=map(str, NOTHING))
+def test_a_case_that_expects_nothing_is_counted_apart_from_the_means(row: dict[str, Any]) -> None:
+    rows = [*cases("relevant"), {"question": "nothing?", **row}]
+    run = {"nothing?": [], **{query: ["wrong", *docs] for query, docs in ONE.items()}}
+    scores = evaluate(rows, run, ["RR", "R@2"])
+    assert (scores["RR"], scores["R@2"], int(scores.averaged.sum()), len(scores)) == (0.5, 1.0, 2, 3)
+    notes = {note.code: note.message for note in scores.notes}
+    assert notes["expects-nothing"] == "1 case expects nothing, not averaged: 1 returned nothing"
+    assert "no-relevant" not in notes
+
+
+def test_duplicating_a_case_without_an_answer_changes_no_mean() -> None:
+    rows = [*cases("relevant"), *({"question": "nothing?", "relevant": []} for _ in range(5))]
+    rows = [{"id": f"q{number}", **row} for number, row in enumerate(rows)]
+    run = {row["id"]: ["wrong", "d1"] for row in rows}
+    for count in (2, 3, 7):
+        scores = evaluate(rows[:count], run, ["RR"])
+        assert scores["RR"] == 0.25
+    assert "5 cases expect nothing, not averaged: 0 returned nothing" in [note.message for note in scores.notes]
+
+
+def test_an_empty_list_may_still_be_answerable_and_judgments_keep_the_convention() -> None:
+    rows = [*cases("relevant"), {"question": "later?", "relevant": [], "answerable": True}]
+    assert evaluate(rows, {query: ["d1"] for query in (A, B, "later?")}, ["RR"])["RR"] == pytest.approx(1 / 3)
+    assert evaluate({A: {"d1": 1}, B: {}}, {A: ["d1"], B: ["d1"]}, ["RR"])["RR"] == 0.5
+    assert answerable_flag({"answerable": True}) is True
+    assert answerable_flag({"category": "billing"}) is None
+
+
+def test_a_failed_case_that_expects_nothing_is_not_scored_as_zero(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    rows = [{"query": A, "retrieved": ["d1"], "relevant": ["d1"]}, {"query": B, "relevant": [], "error": "timeout"},
+            {"query": "c", "relevant": ["d1"], "error": "timeout"}]  # fmt: skip
+    log.write_text(text_of(rows, "log.jsonl"))
+    assert evaluate(log, measures=["RR"]).failed_as_zero == {"RR": 0.5}
+
+
+# -- what is said -------------------------------------------------------------------------------------------------
+
+UNUSED = {
+    "forbidden": ["d9"], "reject": ["d9"], "mustNotInclude": ["d9"], "must_not_retrieve": ["d9"], "after_ids": ["d9"],
+    "lines": [1, 9], "heading": "Setup", "min_recall": 0.8, "threshold": 0.8, "max_rank": 3, "known_miss": True,
+    "knownMiss": True, "known_failure": "#12", "must_contain": ["x"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", UNUSED)
+def test_a_key_that_changes_the_meaning_but_is_not_used_has_a_note(key: str) -> None:
+    with pytest.warns(RankgaugeWarning, match=f"{key} is not used"):
+        read_cases(cases("relevant_ids", **{key: UNUSED[key]}))
+
+
+def notes_of(labels: Any, columns: dict[str, str] | None = None) -> dict[str, str]:
+    opened = open_inputs(labels, [{A: ["d1"]}], Reading(columns=columns), None, Opening(10))
+    return {note.code: note.message for note in opened.notes}
+
+
+def test_what_is_around_the_cases_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps({"version": 1, "k": 5, "queries": [{"_comment": "x"}, *cases("relevant", k=3)]}))
+    notes = notes_of(path)
+    assert "under 'queries'; not used: 'version', 'k'" in notes["beside-cases"]
+    assert "'_comment'" in notes["comment"]
+    assert "-m R@k" in notes["k-unused"]
+    assert set(notes_of(cases("relevant_ids", answer="42"))) == set()
+
+
+def test_the_key_that_says_id_wins_and_the_other_is_named() -> None:
+    assert (
+        "under 'gold_chunk_ids', not 'gold_files'" in notes_of(cases("gold_chunk_ids", gold_files=["x"]))["two-labels"]
+    )
+
+
+def test_labels_that_are_texts_and_match_no_id_are_refused() -> None:
+    rows = [{"query": A, "expected": ["open the settings", "choose security"]}]
+    with pytest.raises(InputError, match=r"(?s)found texts, of which none is the id of a result: 'open the"):
+        evaluate(rows, {A: ["d1"]})
+    assert evaluate(rows, {A: ["choose security"]}, ["RR"])["RR"] == 1
+
+
+def test_two_cases_may_have_the_same_text_if_they_have_ids() -> None:
+    rows = [
+        {"id": tenant, "question": A, "relevant": [doc], "tenant": tenant} for tenant, doc in (("x", "d1"), ("y", "d2"))
+    ]
+    found = read_cases(rows)
+    assert [(case.id, case.query) for case in found.cases] == [("x", A), ("y", A)]
+    assert found.columns["tenant"] == {"x": "x", "y": "y"}
+
+
+def test_errors_name_the_line_of_a_case_in_every_container(tmp_path: Path) -> None:
+    rows = cases("relevant_ids", {A: ["d1"], B: [[1]]})  # type: ignore[dict-item]  # what is wrong
+    files: dict[str, str | Callable[[], str]] = {
+        "lines.jsonl": text_of(rows, "lines.jsonl"),
+        "list.json": "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]",
+        "object.json": '{"queries": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}",
+        "list.yaml": "".join(f"- {json.dumps(row)}\n" for row in rows),
+    }
+    for name, line in zip(files, (2, 3, 3, 2), strict=True):
+        (tmp_path / name).write_text(str(files[name]))
+        with pytest.raises(InputError, match=f"{name}:{line}: "):
+            read_cases(tmp_path / name)
+
+
+def test_yaml_cannot_expand_without_end(tmp_path: Path) -> None:
+    levels = ["a: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    levels += [f"k{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    (tmp_path / "bomb.yaml").write_text("\n".join([*levels, "cases:", " - query: a", "   relevant: [d]"]))
+    with pytest.raises(InputError, match="each alias counted as often as it is used"):
+        read_cases(tmp_path / "bomb.yaml")
+
+
+# -- text files of questions --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("301 international organized crime\n302 polio\n", {"301": "international organized crime", "302": "polio"}),
+        ("reset a lost 2FA device\nchange plan\n", dict.fromkeys(["reset a lost 2FA device", "change plan"])),
+        ("2FA reset\nchange plan\n", dict.fromkeys(["2FA reset", "change plan"])),
+        ("2FA reset\n2FA lost\n", dict.fromkeys(["2FA reset", "2FA lost"])),
+        ("Hello, how are you?\nwhere?\n", dict.fromkeys(["Hello, how are you?", "where?"])),
+        ("q1\tfirst one\nq2\tsecond\n", {"q1": "first one", "q2": "second"}),
+    ],
+)
+def test_the_first_word_of_a_line_is_an_id_only_if_all_of_them_look_like_ids(
+    text: str, queries: dict[str, str | None], tmp_path: Path
+) -> None:
+    (tmp_path / "queries.txt").write_text(text)
+    found = read_queries(tmp_path / "queries.txt")
+    assert found.known_texts() == {query: value or query for query, value in queries.items()}
+    assert bool(found.notes) == (None in queries.values())
+
+
+def test_labels_that_use_the_first_words_of_questions_as_ids_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "queries.txt").write_text("reset a lost device\nchange the plan\n")
+    opening = Opening(10)
+    with pytest.raises(InputError, match=r"(?s)read as a question, but 'reset', the first word.*with a tab"):
+        open_inputs({"reset": {"d": 1}}, [lambda query: ["d"]], Reading(), tmp_path / "queries.txt", opening)
