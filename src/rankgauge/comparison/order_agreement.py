@@ -123,7 +123,10 @@ def qrels_agreement(
             "one of the two holds labels by text and the other ids of documents: no measure takes both",
             hint="compare two files of the same kind",
         )
-    loaded = [one if one.is_by_text else replace(one, labels=as_qrels(one.labels, reading)) for one in (opened, other)]
+    loaded = [  # with the same default measures, whatever kind of labels each side has
+        one if one.is_by_text else replace(one, labels=as_qrels(one.labels, reading), are_cases=False)
+        for one in (opened, other)
+    ]
     sides: list[Qrels] = []
     scored: list[tuple[Scores, Scores]] = []
     notes = [*opened.notes, *other.notes]

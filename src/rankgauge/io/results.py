@@ -286,12 +286,12 @@ class _Opener:
         if record is None:
             return False, False
         is_quoted = bool(later("is quoted")(record))
-        has_labels = is_quoted or question_log.is_log_record(record, "qrels")
+        has_labels = is_quoted or _has_labels(record)
         has_results = question_log.is_log_record(record, "run")
         if has_labels != has_results:  # the first query may have failed, or have no labels
             rows = self._first_rows(data)
             is_quoted = is_quoted or any(later("is quoted")(row) for row in rows)
-            has_labels = has_labels or is_quoted or any(question_log.is_log_record(row, "qrels") for row in rows)
+            has_labels = has_labels or is_quoted or any(map(_has_labels, rows))
             has_results = has_results or any(question_log.is_log_record(row, "run") for row in rows)
         return is_quoted, has_results and has_labels
 
@@ -445,7 +445,7 @@ class _Opener:
         """The runs of a log that is scored on other labels, with what came with their results; none of another file."""
         record = self._record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
         if record is None or not question_log.is_log_record(record, "run"):
-            if record and (question_log.is_log_record(record, "qrels") or later("is quoted")(record)):
+            if record and (_has_labels(record) or later("is quoted")(record)):
                 if self._label_kind(data)[1]:
                     return self._log(data)[1]
                 raise InputError.at(str(data), None, "holds labels, and results are expected", hint=RESULT_KINDS)
@@ -576,6 +576,11 @@ class _Opener:
 
 
 TEXT_KEYS = {normalize_name(key) for tier in KEYS["query"] for key in tier}
+
+
+def _has_labels(record: Mapping[str, Any]) -> bool:
+    """Whether a row has labels, besides results or by itself."""
+    return question_log.is_log_record(record, None if question_log.is_log_record(record, "run") else "qrels")
 
 
 def _differing_queries(newest: Qrels, other: Qrels) -> list[str]:
