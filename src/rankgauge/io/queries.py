@@ -27,6 +27,7 @@ from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.json_text import JsonPairs, Record, Records, describe_json, id_from_json, read_records
 from rankgauge.io.formats.named_columns import DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES, has_name, normalize_name
 from rankgauge.io.formats.sgml import is_topics, read_topics
+from rankgauge.io.formats.test_sets import is_case_header
 from rankgauge.io.text_checks import check_text, replace_lone_surrogates
 
 
@@ -97,6 +98,9 @@ def _read_table(faults: Faults, path: AnyFile, limits: Limits) -> Records:
         return _from_log(faults, data)
     if is_topics(head.text):
         return read_topics(faults, data)
+    names = question_log.header_names(head)
+    if is_case_header(names) and not any(has_name(name, QUERY_ID_NAMES) for name in names):
+        return _from_log(faults, data)
     return read_query_table(faults, data, head)
 
 

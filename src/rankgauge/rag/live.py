@@ -66,10 +66,11 @@ def evaluate_retriever(
 
     The retriever is a function of a query (and k, if it takes one), or an object with ``retrieve``, ``invoke``,
     ``get_relevant_documents`` or ``search``, asynchronous or not; or a text that names one: ``module:object``,
-    ``./FILE.py:object``, ``FILE.yaml``. Test cases are a JSON Lines or CSV file or a list of
-    ``{"query": …, "relevant_ids": […]}``; a case with ``topK`` has its own k, and a case with ``weight`` counts by it
-    in the weighted means. ``id`` and ``unit`` are those of :class:`RetrievalEvaluator`; ``calls`` sets how many
-    results are fetched, how many calls run at once, timeouts and retries.
+    ``./FILE.py:object``, ``FILE.yaml``. Test cases are a file (JSON, YAML, CSV, Parquet), a list of
+    ``{"query": …, "relevant_ids": […]}``, or what :func:`rankgauge.rag.read_cases` gives; a case with ``topK`` has its
+    own k, and a case with ``weight`` counts by it in the weighted means. ``id`` and ``unit`` are those of
+    :class:`RetrievalEvaluator`; ``calls`` sets how many results are fetched, how many calls run at once, timeouts and
+    retries.
 
     A list is a ranking: its order counts, and scores that contradict it are reported. ``scores='similarity'`` sorts by
     score, highest first, ``'distance'`` lowest first; ``'ignore'`` uses the order alone. ``{id: score}`` has no order

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +159,8 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("truth.json", [{"question": A, "ground_truth": "42"}], "'ground_truth' looks like an answer",
      "--column relevant=ground_truth"),
     ("answer.csv", f"question,gold\n{A},open the settings\n", "'gold' looks like an answer", "--column relevant=gold"),
+    ("answers.csv", f"question,expected_answer\n{A},open it\n", "test cases without a key.*'expected_answer'",
+     "--column relevant=expected_answer"),
     ("unknown.json", cases("best", one=True), "without a key for the relevant documents.*'best'",
      "--column relevant=best"),
     ("text.json", cases("must_contain"), r"expect text \('must_contain'\)", "--match text"),
@@ -279,7 +280,7 @@ def test_a_failed_case_that_expects_nothing_is_not_scored_as_zero(tmp_path: Path
 
 # -- what is said -------------------------------------------------------------------------------------------------
 
-UNUSED = {
+UNUSED: dict[str, Any] = {
     "forbidden": ["d9"], "reject": ["d9"], "mustNotInclude": ["d9"], "must_not_retrieve": ["d9"], "after_ids": ["d9"],
     "lines": [1, 9], "heading": "Setup", "min_recall": 0.8, "threshold": 0.8, "max_rank": 3, "known_miss": True,
     "knownMiss": True, "known_failure": "#12", "must_contain": ["x"],
@@ -330,15 +331,15 @@ def test_two_cases_may_have_the_same_text_if_they_have_ids() -> None:
 
 
 def test_errors_name_the_line_of_a_case_in_every_container(tmp_path: Path) -> None:
-    rows = cases("relevant_ids", {A: ["d1"], B: [[1]]})  # type: ignore[dict-item]  # what is wrong
-    files: dict[str, str | Callable[[], str]] = {
+    rows = [*cases("relevant_ids", {A: ["d1"]}), {"question": B, "relevant_ids": [[1]]}]
+    files = {
         "lines.jsonl": text_of(rows, "lines.jsonl"),
         "list.json": "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]",
         "object.json": '{"queries": [\n' + ",\n".join(map(json.dumps, rows)) + "\n]}",
         "list.yaml": "".join(f"- {json.dumps(row)}\n" for row in rows),
     }
     for name, line in zip(files, (2, 3, 3, 2), strict=True):
-        (tmp_path / name).write_text(str(files[name]))
+        (tmp_path / name).write_text(files[name])
         with pytest.raises(InputError, match=f"{name}:{line}: "):
             read_cases(tmp_path / name)
 

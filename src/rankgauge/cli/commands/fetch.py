@@ -212,7 +212,7 @@ def runs_fetch_command(
     inputs = list(dict.fromkeys(file for opened in sources.values() for file in opened.files))
     with collected_notes() as notes:
         queries = read_queries(sources[chosen[0].name].queries)
-    print_warnings(notes)
+    print_warnings([*notes, *queries.notes])
     output.make_folders()
     check_outputs([path for files in outputs.values() for path in files.paths.values()], inputs=inputs)
     for files in outputs.values():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -255,10 +256,10 @@ class KeyFinder:
             for name in self.names
             if name not in self.columns.values()
             and label_kind(name)
-            and (self._has(name, lambda value, name=name: holds_labels(name, value)) or self._is_empty(name))
+            and (self._has(name, partial(holds_labels, name)) or self._is_empty(name))
         ]
         if not matches:
-            matches = self._nested(lambda name: label_kind(name) is not None, lambda value: _is_list(value))
+            matches = self._nested(lambda name: label_kind(name) is not None, _is_list)
         if len(matches) > 1:
             with_id = [name for name in matches if label_kind(name) == "id"]
             if len(with_id) != 1:

@@ -160,7 +160,7 @@ class Log:
         key = self.keys.get("relevant")
         if key is None or "grades" in self.keys or self.systems or len(self.queries) != len(self.records.records):
             return None
-        values = [record.get(key) for record in self.records.records]
+        values: list[Any] = [record.get(key) for record in self.records.records]
         if set(map(type, values)) != {list} or not set(map(type, chain.from_iterable(values))) <= {str}:
             return None
         values = [
@@ -442,7 +442,7 @@ def _query_ids(faults: Faults, records: Records, keys: Mapping[str, str]) -> dic
     """Row → id: the query id, else the text of the query, else the line number."""
     ids: dict[int, bytes] = {}
     key = keys.get("id") or keys.get("query")
-    values = [record.get(key or "") for record in records.records]
+    values: list[Any] = [record.get(key or "") for record in records.records]
     if set(map(type, values)) == {str} and all(values) and (text := "".join(values)).isascii() and "\0" not in text:
         return dict(enumerate(value.encode("ascii") for value in values))
     for row, record in enumerate(records.records):

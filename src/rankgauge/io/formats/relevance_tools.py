@@ -56,8 +56,8 @@ def write_rank_eval(parts: Iterator[Batch], kind: Kind, out: IO[bytes]) -> None:
             body = {"query": {"simple_query_string": {"query": texts.get(query, query)}}}
             request = requests.setdefault(query, {"id": query, "request": body, "ratings": []})
             request["ratings"].append({"_index": INDEX, "_id": doc, "rating": grade})
-    body = {"requests": list(requests.values()), "metric": {"dcg": {"k": 10, "normalize": True}}}
-    out.write(json.dumps(body, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape") + b"\n")
+    document = {"requests": list(requests.values()), "metric": {"dcg": {"k": 10, "normalize": True}}}
+    out.write(json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogateescape") + b"\n")
 
 
 def _query_texts(rows: Batch) -> dict[str, str]:

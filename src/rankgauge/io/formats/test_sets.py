@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -173,18 +174,22 @@ def _is_own_file(document: Any) -> bool:
 
 
 def _has_rows(head: Head) -> bool:
-    """Whether a file has one object per line, or is a list of objects or one case: not a document around them."""
-    if head.record is None:
+    """Whether a file has one object per line, or only one that has no cases in it: not a document around them."""
+    if head.record is None or head.is_array:
         return False
-    if head.is_array:
-        return False
-    return head.has_more_lines or _is_one_case(JsonPairs(head.record.items()))
+    document = JsonPairs(head.record.items())
+    return head.has_more_lines or not (_is_around(document) or (_case_lists(document) and not is_case(head.record)))
 
 
 def _is_one_case(document: JsonPairs) -> bool:
     """Whether an object is one case, rather than something around cases."""
-    is_around = _is_own_file(document) or _are_cases_by_id(document) or bool(_columns_of(document))
-    return not is_around and is_case(dict(document))
+    return not _is_around(document) and is_case(dict(document))
+
+
+def _is_around(document: JsonPairs) -> bool:
+    """Whether an object has cases in it, but in no list; or is a file of another kind."""
+    is_other = _is_own_file(document) or bool(response_rows(document))
+    return is_other or _are_cases_by_id(document) or bool(_columns_of(document))
 
 
 def _sketch(head: Head) -> Any:
@@ -228,8 +233,8 @@ def _cases_of_document(faults: Faults, document: Any, lines: Lines, selector: st
     source = faults.source
     if rows := response_rows(document):
         faults.has_lines = False
-        records = [row.to_dict(source, None) for row in rows]
-        return CaseRecords(Records(np.arange(1, len(rows) + 1), records), kind=RESPONSE)
+        found = [row.to_dict(source, None) for row in rows]
+        return CaseRecords(Records(np.arange(1, len(rows) + 1), found), kind=RESPONSE)
     notes: list[Note] = []
     if selector is not None:
         items = _selected(document, selector)
@@ -502,7 +507,7 @@ class _JsonWalk:
                 if text[at] != ":":
                     raise ValueError("expected a colon")
                 at = skip_blanks(text, at + 1)
-                at = self._value(at, (*path, key), lambda value, key=key: container.append((key, value)), container)
+                at = self._value(at, (*path, key), partial(_add_pair, container, key), container)
             else:
                 self.lines[*path, number] = self._line_of(at)
                 at = self._value(at, (*path, number), container.append, container)
@@ -517,6 +522,10 @@ class _JsonWalk:
         self._line += self.text.count("\n", self._at, at)
         self._at = at
         return self._line
+
+
+def _add_pair(container: list[Any], key: str | int, value: Any) -> None:
+    container.append((key, value))
 
 
 def _parse_lined(source: str, text: str) -> tuple[Any, Lines]:
@@ -550,7 +559,7 @@ def document_columns(names: Sequence[str]) -> list[str]:
 
 
 def is_case_header(names: Sequence[str], columns: Columns | None = None) -> bool:
-    """Whether a table has test cases: the text of a query, and labels in a column, or a document and no grade."""
+    """Whether a table has test cases: the text of a query, and labels in a column, or neither grades nor scores."""
     if columns and "relevant" in columns:
         return columns["relevant"] in names or "{" in columns["relevant"]
     texts = [name for name in names_for(names, "query") if normalize_name(name) not in ("text", "input")]
@@ -558,8 +567,7 @@ def is_case_header(names: Sequence[str], columns: Columns | None = None) -> bool
         return False
     if any(label_kind(name) for name in names) or names_for(names, "grades"):
         return not (columns_for(names, "doc") and columns_for(names, "grade"))
-    has_number = any(columns_for(names, role) for role in ("grade", "score", "rank"))
-    return not has_number and (len(document_columns(names)) == 1 or bool(names_for(names, "id")))
+    return not any(columns_for(names, role) for role in ("grade", "score", "rank"))
 
 
 def read_case_table(faults: Faults, data: bytes, head: Head, columns: Columns) -> CaseRecords:
@@ -572,14 +580,14 @@ def read_case_table(faults: Faults, data: bytes, head: Head, columns: Columns) -
     lines = cells.line.tolist()
     records: list[Record] = [{} for _ in lines]
     for name, column in zip(cells.names, cells.cells, strict=True):
-        texts = [text.strip() for text in column.to_text()]
+        texts = [cell.strip() for cell in column.to_text()]
         role = _cell_role(name, texts, columns)
         separator = _id_separator(faults.source, name, lines, texts) if role == "ids" else None
-        for line, record, text in zip(lines, records, texts, strict=True):
+        for line, record, cell in zip(lines, records, texts, strict=True):
             if role == "ids":
-                record[name] = _ids_of_cell(faults.source, line, text, separator)
-            elif text:
-                record[name] = _json_or_text(text) if role == "grades" else _number_or_text(text, role)
+                record[name] = _ids_of_cell(faults.source, line, cell, separator)
+            elif cell:
+                record[name] = _json_or_text(cell) if role == "grades" else _number_or_text(cell, role)
     return _with_label_rows(faults, Records(cells.line, records), list(cells.names), columns)
 
 
