@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LARGEST_GRADE = 127
 MANY_ENTRIES = 1 << 14  # whose arrays are large
-JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "passages"]
+JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "passages", "labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,8 @@ class Qrels(HtmlView):
 
     ``columns`` have the properties of each query: category, difficulty, ``k``, ``unit``, … ``by_group`` has the
     judgments behind the grades, if several judges judged each document, if it was judged for each subtopic of the
-    query, or if there are gold passages: each document then has its largest level as grade.
+    query, if there are gold passages, or if results are matched with labels other than by their ids: each document then
+    has its largest level as grade.
     """
 
     name: str

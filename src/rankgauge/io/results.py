@@ -8,6 +8,7 @@ found by name when they are needed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -51,9 +52,15 @@ LATER = {  # what rooms after this one do, imported on first use
     "evaluate by text": "rankgauge.labels.gold.gold_evaluation:evaluate_gold_runs",
     "judge by text": "rankgauge.labels.gold.gold_evaluation:judge_runs",
     "text labels": "rankgauge.labels.gold.gold_evaluation:as_gold_inputs",
+    "case data": "rankgauge.rag.cases:case_data",
+    "matching": "rankgauge.io.matching:LabelMatching",
+    "corpus": "rankgauge.io.corpus.corpus_files:read_corpus",
+    "texts of runs": "rankgauge.labels.gold.gold_evaluation:texts_of_runs",
 }
 ENTRY, HISTORY, COMMAND = "entry:", "history:", "command:"
 BASELINE_MARK = b'"rankgauge.baseline/'
+MATCH_KEY = "match"
+MATCH_MARK = re.compile(rb'"match"|^[^\n{\[]*\bmatch\b')  # a key of JSON, or a column of CSV
 NAMED_QUERIES = 3
 RESULT_KINDS = (
     "results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live retriever: "
@@ -61,6 +68,7 @@ RESULT_KINDS = (
 )
 NO_TEXTS_HINT = 'name a file with the texts: --queries FILE, or use test cases: {"query": "…", "relevant_ids": ["…"]}'
 Newest = Literal["first", "last", "named"]
+Rows = tuple[int, ...]
 
 
 def later(name: str) -> Any:
@@ -170,9 +178,12 @@ class _Opener:
         self.reading, self.opening = reading, opening
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
         self.notes: list[Note] = []
+        self.matching: Any = None  # of labels with results, if that is not by exact ids
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
         path, labels = labels, self._loaded(labels)
+        if labels is not None and self._needs_matching(labels):
+            self.matching = later("matching")(self.reading)
         is_by_text, has_results = self._label_kind(labels)
         if not has_results or is_by_text:
             labels = path if isinstance(path, (str, Path)) and Path(path).is_file() else labels
@@ -199,9 +210,13 @@ class _Opener:
         elif live:
             texts = self._texts_of_all(results)
         elif isinstance(labels, (list, tuple)) or self._is_csv_of_cases(labels):
-            labels, texts = later("cases")(labels)
+            labels, texts = self._cases(labels)
+        elif self.matching is not None and not isinstance(labels, Qrels):
+            labels = self._judgments(labels)
         for row, result in enumerate(opened):
             opened[row] = self._ask(result, labels, texts) if row in live else self._open(result)
+        if self.matching is not None and not is_by_text:
+            labels, opened, live = self._matched(labels, opened, live)
         queries: Any = self.queries
         if queries is None and texts:
             queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})
@@ -217,8 +232,23 @@ class _Opener:
         is_pipe = str(labels) == "-" or (Path(labels).exists() and not Path(labels).is_file())
         return load_file(labels) if is_log or is_pipe else labels
 
+    def _needs_matching(self, labels: Any) -> bool:
+        """Whether labels are not matched by exact ids: by the settings, or by a test case of their own."""
+        if not self.reading.matches_ids:
+            return True
+        if isinstance(labels, (list, tuple)):
+            return any(isinstance(one, Mapping) and MATCH_KEY in one for one in labels)
+        if isinstance(labels, Qrels):
+            return MATCH_KEY in labels.columns
+        if not isinstance(labels, LoadedFile) or self.reading.qrels_format is not None:
+            return False
+        return MATCH_MARK.search(read_bytes(labels, limits=self.reading.limits)[0]) is not None
+
     def _label_kind(self, data: Any) -> tuple[bool, bool]:
         """Whether something has labels by text, and whether it has results besides its labels."""
+        if self.matching is not None and self.reading.match == "text" and not hasattr(data, "query_texts"):
+            first = self._record(data) or {}  # quotes are text that results contain
+            return False, question_log.is_log_record(first, "run") and self.matching.has_labels(first)
         if isinstance(data, (list, tuple)):
             record = next((dict(one) for one in data if isinstance(one, Mapping)), None)
             return record is not None and bool(later("is quoted")(_as_read(record))), False
@@ -282,6 +312,11 @@ class _Opener:
     def _log(self, data: AnyFile) -> tuple[Qrels, list[Run]]:
         """The labels of a log, and the run of each of its systems."""
         reading = self.reading
+        if self.matching is not None:
+            path = data.path if isinstance(data, LoadedFile) and Path(data.path).is_file() else data
+            runs, notes = runs_and_notes(path, reading)
+            self.notes += notes
+            return self._judgments(data), runs
         with open_source(data, limits=reading.limits, hashed=True) as stream:
             return log_from_stream(
                 stream, columns=reading.columns, name=source_name(data), on_duplicate=reading.on_duplicate
@@ -299,11 +334,62 @@ class _Opener:
     def _with_texts(self, labels: Any) -> tuple[Qrels, dict[str, str]]:
         """Judgments in memory, and the texts of their queries."""
         if isinstance(labels, (list, tuple)) or self._is_csv_of_cases(labels):
-            judgments, texts = later("cases")(labels)
+            judgments, texts = self._cases(labels)
         else:
-            judgments, texts = as_qrels(labels, self.reading), self._texts_in(labels)
+            judgments, texts = self._judgments(labels), self._texts_in(labels)
         known = texts if self.queries is None else {**texts, **self.queries.known_texts()}
         return judgments, {query: known[query] for query in judgments.queries.to_text() if query in known}
+
+    def _cases(self, labels: Any) -> tuple[Qrels, dict[str, str]]:
+        """The judgments of test cases in a list or a table, and the texts of their queries."""
+        if self.matching is None:
+            judgments, texts = later("cases")(labels)
+            return judgments, texts
+        label_set = self.matching.read(*later("case data")(labels))
+        return label_set.judgments, dict(label_set.texts)
+
+    def _judgments(self, labels: Any) -> Qrels:
+        """Judgments in memory; labels that are not matched by exact ids are kept with what they expect."""
+        if self.matching is None or self._record(labels) is None:
+            return as_qrels(labels, self.reading)
+        data, _ = read_bytes(labels, limits=self.reading.limits)
+        made: Qrels = self.matching.read(str(labels), data, source_name(labels)).judgments
+        return made
+
+    def _matched(
+        self, labels: Any, results: list[Any], live: tuple[int, ...]
+    ) -> tuple[Any, list[Any], tuple[int, ...]]:
+        """Judgments of the results that labels match, the results in memory, and which of them were asked for."""
+        judgments, reading = as_qrels(labels, self.reading), self.reading
+        if not self.matching.is_needed(judgments):
+            return judgments, results, live
+        opened: list[Any] = []
+        sources: list[Any] = []
+        new_live: list[int] = []
+        for row, result in enumerate(results):
+            runs, notes = ([result], ()) if is_stored(result) else runs_and_notes(result, reading)
+            new_live += [len(opened)] if row in live else []
+            opened += runs
+            sources += [result] * len(runs)
+            self.notes += notes
+        rankings = [(source, run) for source, run in zip(sources, opened, strict=True) if isinstance(run, Run)]
+        texts = self._result_texts(rankings) if self.matching.needs_texts(judgments) else None
+        matched = self.matching.match(judgments, [run for _, run in rankings], texts)
+        self.notes += matched.notes
+        return matched.judgments, opened, tuple(new_live)
+
+    def _result_texts(self, rankings: list[tuple[Any, Run]]) -> dict[str, str]:
+        """The texts of what was returned: those of the chunks that are named, or those that came with the results."""
+        chunks = self.opening.text_labels.get("chunks")
+        if chunks is None:
+            sources, runs = [source for source, _ in rankings], [run for _, run in rankings]
+            corpus = later("texts of runs")(sources, runs, self.reading)
+        else:
+            named = list(dict.fromkeys(chunks)) if isinstance(chunks, (list, tuple)) else [chunks]
+            if len(named) > 1:
+                raise UsageError("--match text takes the same chunks for all results", hint="name one --chunks")
+            corpus = later("corpus")(named[0], limits=self.reading.limits)
+        return {document.id.decode("utf-8", "surrogateescape"): document.full_text for document in corpus}
 
     def _texts_in(self, labels: Any) -> dict[str, str]:
         """The texts that a file of test cases or a log has for its queries; a column of the judgments otherwise."""
@@ -339,6 +425,9 @@ class _Opener:
             raise UsageError(f"retriever {shown(name)} needs the texts of the queries to ask", hint=NO_TEXTS_HINT)
         judgments = labels if isinstance(labels, Qrels) else None
         asking = self.opening.asking
+        if self.matching is not None and judgments is not None:
+            judgments = self.matching.without_documents(judgments)  # which are not ids of results
+            asking = replace(asking, options={**asking.options, **self.matching.asking_options()})
         depth = self.opening.depth if judgments is not None or labels is None else self.opening.text_depth
         run, notes = later("ask")(retriever, texts, asking.k or depth, judgments, asking)
         self.notes += notes

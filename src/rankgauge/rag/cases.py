@@ -11,14 +11,14 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
 
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, InputTypeError, shown
-from rankgauge.io.byte_streams import read_bytes, source_name
+from rankgauge.io.byte_streams import LoadedFile, read_bytes, source_name
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import delimited, question_log
 from rankgauge.io.formats.detection import Head
@@ -54,15 +54,8 @@ class Cases:
 
 def read_cases(test_cases: AnyCases) -> Cases:
     """Read test cases from a JSON Lines, JSON or CSV file, or from dicts."""
-    if isinstance(test_cases, (str, Path)):
-        data, _ = read_bytes(test_cases)
-        faults, title = Faults(str(test_cases)), source_name(test_cases)
-        head = Head(data)
-        if not head.is_json:
-            data = _json_lines(csv_records(faults, check_text(faults, data), head))
-    else:
-        faults, title = Faults(CASES_SOURCE), CASES_SOURCE
-        data = _json_lines(enumerate(_check_dicts(test_cases), 1))
+    source, data, title = case_data(test_cases)
+    faults = Faults(source)
     cases_log = question_log.load(faults, data)
     rows = cases_log.qrels_rows(faults)
     faults.raise_errors()
@@ -85,6 +78,25 @@ def read_cases(test_cases: AnyCases) -> Cases:
         normalize_name, question_log.KEYS["relevant"][1]
     )
     return Cases(cases, _judgments(cases_log, qrels, cases), columns, faults.source, has_id_key)
+
+
+class CaseData(NamedTuple):
+    """Test cases as JSON, with the names of their source and of their judgments."""
+
+    source: str
+    data: bytes
+    title: str
+
+
+def case_data(test_cases: AnyCases) -> CaseData:
+    """Test cases in a file or in dicts, as JSON; the rows of a table become lines."""
+    if not isinstance(test_cases, (str, Path, LoadedFile)):
+        return CaseData(CASES_SOURCE, _json_lines(enumerate(_check_dicts(test_cases), 1)), CASES_SOURCE)
+    data, _ = read_bytes(test_cases)
+    faults, head = Faults(str(test_cases)), Head(data)
+    if not head.is_json:
+        data = _json_lines(csv_records(faults, check_text(faults, data), head))
+    return CaseData(faults.source, data, source_name(test_cases))
 
 
 def case_labels(test_cases: AnyCases) -> tuple[Qrels, dict[str, str]]:

@@ -106,14 +106,15 @@ class NamedInputs:
         named = (self.labels, *self.results, *others)
         return tuple(name for name in named if name is not None and _is_file(name))
 
-    def are_plain(self) -> bool:
-        """Whether everything is read as it is: judgments in a file, and runs in others."""
+    def are_plain(self, reading: Reading) -> bool:
+        """Whether everything is read as it is, and matched by ids: judgments in a file, and runs in others."""
         has_text_options = any(is_given(name) for name in TEXT_OPTIONS)
         results = self.results
         return (
             self.labels is not None
             and bool(results)
             and not has_text_options
+            and reading.matches_ids
             and is_plain(self.labels, "qrels")
             and all(is_plain(result, "run") for result in results)
         )
@@ -141,7 +142,8 @@ class NamedInputs:
         results = [*self.results, *further]
         opened = open_inputs(self.labels, results, reading, self.sources.queries, opening)
         given = next((name for name in TEXT_OPTIONS if is_given(name)), None)
-        if given is not None and not opened.is_by_text:
+        is_by_text = opened.is_by_text or (given == "chunks" and reading.match == "text")
+        if given is not None and not is_by_text:
             raise UsageError(f"--{given} applies to labels by text", hint=TEXT_LABELS_HINT)
         return opened
 
@@ -187,6 +189,7 @@ def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
     return names
 
 
+MATCH_OPTIONS: tuple[Option, ...] = declared_options(Reading, "match", "ignore_case", "match_fields")
 READING_OPTIONS: tuple[Option, ...] = (
     *declared_options(Reading, "qrels_format", "run_format"),
     option(
@@ -201,18 +204,27 @@ READING_OPTIONS: tuple[Option, ...] = (
     *declared_options(Reading, "on_duplicate"),
     *declared_options(Limits, "strict"),
 )
-READING_NAMES = option_names(*READING_OPTIONS)
 
 
 def reading_options(command: Command) -> Command:
     """Add the options to a command, which receives them and its configuration's ``reading`` as one ``Reading``."""
+    return _with_reading(command, READING_OPTIONS)
+
+
+def matching_options(command: Command) -> Command:
+    """``reading_options``, and those that say how labels are matched with results."""
+    return _with_reading(command, (*MATCH_OPTIONS, *READING_OPTIONS))
+
+
+def _with_reading(command: Command, options: tuple[Option, ...]) -> Command:
+    names = option_names(*options)
 
     @wraps(command)
     def wrapped(*args: Any, **values: Any) -> Any:
-        own = {name: values.pop(name) for name in READING_NAMES}
+        own = {name: values.pop(name) for name in names}
         return command(*args, **values, reading=_reading(own))
 
-    return with_options(wrapped, *READING_OPTIONS)
+    return with_options(wrapped, *options)
 
 
 def reading_options_and_set(command: Command) -> Command:

@@ -20,6 +20,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.detection import CASES_KEY, Head
+from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.json_mapping import (
     NO_NUMBER,
     STRUCTURES,
@@ -45,6 +46,7 @@ from rankgauge.io.formats.named_columns import (
     Kind,
     Wanted,
     check_roles,
+    columns_for,
     normalize_name,
 )
 from rankgauge.io.row_checks import several_systems
@@ -88,6 +90,7 @@ class Log:
     keys: Mapping[str, str]
     queries: Mapping[int, bytes] = field(default_factory=dict)  # row → id; rows without one are faults
     systems: Mapping[int, str] = field(default_factory=dict)  # row with results → name; empty if there is one system
+    fields: FieldLabels = field(default_factory=lambda: FieldLabels(()))  # of labels that have several
 
     @cached_property
     def first_rows(self) -> dict[bytes, int]:
@@ -169,7 +172,8 @@ class Log:
                     entry_rows.add(line, query, entries)
             except StructureError as error:
                 what = "retrieved" if kind == "run" else "relevant"
-                faults.add("shape", [line], expected=f"{STRUCTURES} as {what} documents", found=str(error))
+                expected = error.expected or f"{STRUCTURES} as {what} documents"
+                faults.add("shape", [line], expected=expected, found=str(error), action=error.hint)
         return entry_rows.batch()
 
     def _retrieved(self, faults: Faults, row: int) -> list[Entry] | None:
@@ -180,10 +184,12 @@ class Log:
             return []
         if key not in record and self._has_labels(record):
             return None
-        entries = read_entries(_as_list(key, record.get(key)), "run")
+        entries = read_entries(self._by_fields(_as_list(key, record.get(key)), "run"), "run")
         scores = record.get(self.keys.get("scores", ""))
         if scores is not None:
             entries = _with_scores(entries, scores)
+        if self.fields:  # results with the same values are one
+            entries = list({str(doc): (doc, number) for doc, number in reversed(entries)}.values())[::-1]
         numbers = [number_from_json(number) for _, number in entries]
         if any(a is not None and b is not None and a < b for a, b in pairwise(numbers)):
             faults.add(
@@ -207,7 +213,7 @@ class Log:
             return list(grades or [])
         if key not in record and self.keys.get("retrieved") in record:
             return None
-        entries = read_entries(_as_list(key, record.get(key)), "qrels")
+        entries = read_entries(self._by_fields(_as_list(key, record.get(key)), "qrels"), "qrels")
         if not isinstance(record[key], JsonPairs):
             entries = list({_hashable(entry): entry for entry in entries}.values())  # listed twice counts once
         grade_by_id = {} if grades is None else grades.to_dict(faults.source, line)
@@ -219,6 +225,16 @@ class Log:
         relevant_ids = {str(doc) for doc, _ in entries}
         graded_only: list[Entry] = [(doc, grade) for doc, grade in grades or [] if doc not in relevant_ids]
         return [(doc, 1 if grade is NO_NUMBER else grade) for doc, grade in relevant] + graded_only
+
+    def _by_fields(self, value: Any, kind: Kind) -> Any:
+        """Labels or results with the values of their fields in place of ids; as they are if no fields are named."""
+        if not self.fields:
+            return value
+        items = [value] if isinstance(value, JsonPairs) else value
+        if not isinstance(items, list):
+            return value
+        make_id = self.fields.result_id if kind == "run" else self.fields.label_id
+        return [_with_id(item, make_id(item), kind) for item in items]
 
     def _has_labels(self, record: Record) -> bool:
         return any(self.keys.get(role) in record for role in ("relevant", "grades"))
@@ -238,7 +254,7 @@ class Log:
         errors: dict[str, str] = {}
         for row, query_id in self.queries.items():
             record, query = self.records.records[row], query_id.decode("utf-8", "surrogateescape")
-            for doc, text, values in _details(record, self.keys.get("retrieved")):
+            for doc, text, values in _details(record, self.keys.get("retrieved"), self.fields):
                 if text is not None and texts.setdefault(doc, text) != text:
                     texts[doc] = None
                 if values is not None:
@@ -256,25 +272,25 @@ class Log:
         return RunExtras(texts, metadata, latencies, errors) if texts or metadata or latencies or errors else None
 
 
-def load(faults: Faults, data: bytes, columns: Columns | None = None) -> Log:
-    """The log in a file's bytes."""
+def load(faults: Faults, data: bytes, columns: Columns | None = None, fields: Sequence[str] = ()) -> Log:
+    """The log in a file's bytes; ``fields`` are those of labels that have several (``field_labels``)."""
     check_roles(columns or {}, list(KEYS))
     records = read_records(faults, data, CASES_KEY if _is_wrapped(Head(data)) else None)
     keys = _find_keys(faults.source, records.names, columns or {})
     ids = _query_ids(faults, records, keys)
     system_key = _system_key(records, ids, columns or {})
     if system_key is None:
-        return Log(faults, records, keys, _unique_queries(faults, records, ids, {}))
+        return Log(faults, records, keys, _unique_queries(faults, records, ids, {}), fields=FieldLabels.of(fields))
     result_keys = {keys[role] for role in ("retrieved", "error") if role in keys}
     rows = [row for row in ids if result_keys & records.records[row].keys()]  # others have labels only
     systems = {row: _system_name(records.records[row].get(system_key)) for row in rows}
     queries = _unique_queries(faults, records, ids, systems)
-    return Log(faults, records, {**keys, "system": system_key}, queries, systems)
+    return Log(faults, records, {**keys, "system": system_key}, queries, systems, FieldLabels.of(fields))
 
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """One side of a log, one batch for each system: which key is which is known at its end."""
-    log = load(faults, stream.read(), wanted.columns)
+    log = load(faults, stream.read(), wanted.columns, wanted.fields)
     if wanted.kind == "run":
         yield from log.run_batches(faults)
     else:
@@ -421,6 +437,14 @@ def _with_scores(entries: list[Entry], scores: Any) -> list[Entry]:
     return [(doc, number) for (doc, _), number in zip(entries, scores, strict=True)]
 
 
+def _with_id(item: Any, name: str, kind: Kind) -> Any:
+    """A label or a result with another id, and with its number if it has one."""
+    number_keys = (
+        columns_for(item.names(), "score" if kind == "run" else "grade") if isinstance(item, JsonPairs) else []
+    )
+    return JsonPairs([("id", name), *((key, dict(item)[key]) for key in number_keys[:1])])
+
+
 def _hashable(entry: Entry) -> tuple[str, str]:
     return repr(entry[0]), repr(entry[1])
 
@@ -430,7 +454,7 @@ def _hashable(entry: Entry) -> tuple[str, str]:
 Detail = tuple[str, str | None, Mapping[str, Any] | None]  # an id, its text, its metadata
 
 
-def _details(record: Record, key: str | None) -> Iterator[Detail]:
+def _details(record: Record, key: str | None, fields: FieldLabels) -> Iterator[Detail]:
     """What a row has of each result besides its score, for results that have something."""
     items = record.get(key or "")
     if key is None or not isinstance(items, list) or isinstance(items, JsonPairs):
@@ -441,7 +465,8 @@ def _details(record: Record, key: str | None) -> Iterator[Detail]:
         if isinstance(item, JsonPairs):
             values = dict(item)
             keys = _result_keys(tuple(values))
-            doc, text, metadata = values.get(keys.doc), values.get(keys.text), values.get(keys.metadata)
+            doc = fields.result_id(item) if fields else values.get(keys.doc)
+            text, metadata = values.get(keys.text), values.get(keys.metadata)
             is_text, is_metadata = isinstance(text, str), isinstance(metadata, JsonPairs)
             if is_text or is_metadata:
                 yield from _detail(doc, text if is_text else None, _plain(metadata) if is_metadata else None)
