@@ -114,4 +114,5 @@ class Asking:
     max_failures: int | None = 0
     out: str | None = None  # where the run will be written; a journal beside it keeps answers until all are there
     resume: bool | None = None  # whether answers that the journal has are used, however old; None: those of a day
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of test cases, by query
     keeps_partial: bool = False  # whether the caller wants what was answered, although too many queries failed

@@ -178,10 +178,12 @@ class _Opener:
         self.reading, self.opening = reading, opening
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
         self.notes: list[Note] = []
+        self.fields: dict[str, dict[str, Any]] = {}  # of queries, besides their texts
         self.matching: Any = None  # of labels with results, if that is not by exact ids
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
         path, labels = labels, self._loaded(labels)
+        loaded = labels
         if labels is not None and self._needs_matching(labels):
             self.matching = later("matching")(self.reading)
         is_by_text, has_results = self._label_kind(labels)
@@ -213,6 +215,8 @@ class _Opener:
             labels, texts = self._cases(labels)
         elif self.matching is not None and not isinstance(labels, Qrels):
             labels = self._judgments(labels)
+        if live:
+            self.fields = self._case_fields(loaded, results)
         for row, result in enumerate(opened):
             opened[row] = self._ask(result, labels, texts) if row in live else self._open(result)
         if self.matching is not None and not is_by_text:
@@ -404,6 +408,37 @@ class _Opener:
         texts = question_log.load(Faults(str(labels)), data, None).texts()
         return {query.decode("utf-8", "surrogateescape"): text for query, text in texts.items()}
 
+    def _case_fields(self, labels: Any, results: Sequence[Any]) -> dict[str, dict[str, Any]]:
+        """What else is known of each query: the columns of its file, and the other keys of its test case."""
+        fields: dict[str, dict[str, Any]] = {}
+        for name, values in ({} if self.queries is None else self.queries.columns).items():
+            for query, value in values.items():
+                fields.setdefault(query, {})[name] = value
+        sources = [labels] if labels is not None else [one for one in results if isinstance(one, (str, Path))]
+        for source in sources:
+            for query, values in self._fields_in(source).items():
+                fields.setdefault(query, {}).update(values)
+        return fields
+
+    def _fields_in(self, labels: Any) -> dict[str, dict[str, Any]]:
+        """The other keys of test cases, or of a log; the columns of judgments."""
+        if isinstance(labels, Qrels):
+            names = labels.queries.to_text()
+            columns = {name: zip(names, values.tolist(), strict=True) for name, values in labels.columns.items()}
+            fields: dict[str, dict[str, Any]] = {query: {} for query in names}
+            for name, pairs in columns.items():
+                for query, value in pairs:
+                    if value is not None:
+                        fields[query][name] = value
+            return fields
+        if isinstance(labels, (list, tuple)) or self._is_csv_of_cases(labels):
+            data = later("case data")(labels).data
+        elif self._record(labels) is not None:
+            data, _ = read_bytes(labels, limits=self.reading.limits)
+        else:
+            return {}
+        return question_log.load(Faults(str(labels)), data, None).case_fields()
+
     def _texts_of_all(self, results: Sequence[Any]) -> dict[str, str]:
         """The texts of the queries to ask without labels: those that are given, else those of logs."""
         if self.queries is not None:
@@ -424,7 +459,7 @@ class _Opener:
         if not texts:
             raise UsageError(f"retriever {shown(name)} needs the texts of the queries to ask", hint=NO_TEXTS_HINT)
         judgments = labels if isinstance(labels, Qrels) else None
-        asking = self.opening.asking
+        asking = replace(self.opening.asking, fields=self.fields)
         if self.matching is not None and judgments is not None:
             judgments = self.matching.without_documents(judgments)  # which are not ids of results
             asking = replace(asking, options={**asking.options, **self.matching.asking_options()})

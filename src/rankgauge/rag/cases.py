@@ -34,11 +34,12 @@ CASES_SOURCE = "test cases"
 
 @dataclass(frozen=True)
 class Case:
-    """A query, and its own k if it has one."""
+    """A query, its own k if it has one, and the other fields, which a retriever may need."""
 
     id: str
     query: str
     k: int | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ def read_cases(test_cases: AnyCases) -> Cases:
     text_key = cases_log.keys.get("text")
     columns = {name: dict(values) for name, values in cases_log.columns().items() if name != text_key}
     cases = []
+    fields = cases_log.case_fields()
     for key, row in cases_log.first_rows.items():
         query_id = key.decode("utf-8", "surrogateescape")
         line = int(cases_log.records.line[row]) or None
@@ -71,7 +73,8 @@ def read_cases(test_cases: AnyCases) -> Cases:
             raise InputError.at(
                 faults.source, line, "expected the text of a query, found none", hint='write {"query": "…"}'
             )
-        cases.append(Case(query_id, texts[key], _check_case_k(faults.source, line, columns.get("k", {}).get(query_id))))
+        own_k = _check_case_k(faults.source, line, columns.get("k", {}).get(query_id))
+        cases.append(Case(query_id, texts[key], own_k, fields[query_id]))
     if WEIGHT in columns:
         checked_weights([columns[WEIGHT].get(case.id, np.nan) for case in cases])
     has_id_key = normalize_name(cases_log.keys.get("relevant", "")) not in map(

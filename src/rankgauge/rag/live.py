@@ -38,7 +38,7 @@ from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, Score
 from rankgauge.retrieval.asking.calls import CallResult, ask_all, ask_all_async, check_k
 from rankgauge.retrieval.asking.documents import IdSource, ResultDetail, ReturnedDetails
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
-from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.asking.functions import Request, retriever_function
 from rankgauge.retrieval.engines.callables import CallableRetriever, ranked_results_run
 from rankgauge.retrieval.fetch import journal_header, journal_path
 from rankgauge.retrieval.journal import FetchedAnswer, Journal
@@ -161,7 +161,10 @@ def ask_queries(
         opened = OpenRetriever(retriever.source, retriever.name, retriever.identity())
     own_k = _own_k(judgments)
     known = {} if judgments is None else _judged_documents(judgments)
-    cases = Cases([Case(query, text, own_k.get(query)) for query, text in texts.items()], known, {})
+    own_fields = asking.fields
+    cases = Cases(
+        [Case(query, text, own_k.get(query), own_fields.get(query, {})) for query, text in texts.items()], known, {}
+    )
     evaluation = _LiveEvaluation(opened, cases, k, None, rules, calls, progress=False)
     try:
         with evaluation.journaled(), evaluation.shown():
@@ -211,17 +214,20 @@ class _LiveEvaluation:
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        self.function = retriever_function(self.opened.retriever, self.opened.name, prefer_async=self.prefer_async)
+        function = retriever_function(self.opened.retriever, self.opened.name, prefer_async=self.prefer_async)
+        self.function = function.with_fields({case.id: case.fields for case in self.cases.cases})
         self.report_progress: Progress = lambda done, total: None
         self.loop = asyncio.get_running_loop() if self.prefer_async else None
         self.extra_measures: tuple[Measure, ...] = () if self.measures is None else parse_measures(self.measures)
         self.pending = list(range(len(self.cases.cases)))
 
     @property
-    def requests(self) -> Sequence[tuple[str, int]]:
-        """Each query that has no answer yet, and how many results it is asked for."""
-        pending = [self.cases.cases[index] for index in self.pending]
-        return [(case.query, self.calls.fetch or case.k or self.k) for case in pending]
+    def requests(self) -> Sequence[Request]:
+        """Each query that has no answer yet, how many results it is asked for, and the other fields of its case."""
+        return [self._request(self.cases.cases[index]) for index in self.pending]
+
+    def _request(self, case: Case) -> Request:
+        return Request(case.query, self.calls.fetch or case.k or self.k, case.fields)
 
     @contextmanager
     def journaled(self) -> Iterator[None]:
@@ -273,7 +279,10 @@ class _LiveEvaluation:
             made_by=self.opened.identity,
         )
         queries = QueryBatch.from_dict({case.id: case.query for case in cases})
-        return {**journal_header(retriever, queries, self.k), "k_of_cases": [case.k for case in cases]}
+        header = {**journal_header(retriever, queries, self.k), "k_of_cases": [case.k for case in cases]}
+        names = self.function.field_parameters
+        sent = [{name: case.fields.get(name) for name in names} for case in cases] if names else []
+        return {**header, "fields_of_cases": sent} if names else header
 
     def handle(self, row: int, call: CallResult) -> None:
         index = self.pending[row]
@@ -308,10 +317,10 @@ class _LiveEvaluation:
         return not is_any_judged and self._first_asked is not None
 
     @property
-    def first_request(self) -> Sequence[tuple[str, int]]:
+    def first_request(self) -> Sequence[Request]:
         """The first query that was asked now and has both results and judged ids."""
         cases = [] if self._first_asked is None else [self.cases.cases[self._first_asked]]
-        return [(case.query, self.calls.fetch or case.k or self.k) for case in cases]
+        return [self._request(case) for case in cases]
 
     @property
     def pause(self) -> float:

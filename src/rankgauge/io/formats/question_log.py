@@ -156,6 +156,18 @@ class Log:
                     columns.setdefault("k" if key == self.keys.get("k") else key, {})[name] = value
         return columns
 
+    def case_fields(self) -> dict[str, dict[str, Any]]:
+        """The values of each query that have no other role, of any type: what a retriever may need besides the text."""
+        used_keys = {name for role, name in self.keys.items() if role != "system"}
+        return {
+            query.decode("utf-8", "surrogateescape"): {
+                key: _plain(value)
+                for key, value in self.records.records[row].items()
+                if key not in used_keys and value is not None
+            }
+            for query, row in self.first_rows.items()
+        }
+
     def texts(self) -> dict[bytes, str]:
         """The text of each query that has one."""
         key = self.keys.get("text")
