@@ -26,6 +26,7 @@ from rankgauge.io.read import SourceRows, build_qrels
 from rankgauge.io.reading_options import MATCH_RULES, MatchRule, Reading
 
 MATCH_KEY = "match"
+GOLD_KEY = "gold"  # of quotes, which are text as well
 SHOWN_LABELS = 3
 ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|file:")
 ANY_TEXT = TextKey(needs_all=False, kind="contains")
@@ -322,6 +323,7 @@ def _text_keys(record: Mapping[str, Any], named: str | None, query_key: str | No
     if named is not None:
         return {named: text_key_of(named) or ANY_TEXT} if named in record else {}
     known = {key: text_key_of(key) for key in record if key not in (query_key, MATCH_KEY)}
+    known |= {key: ANY_TEXT for key in record if key.lower() == GOLD_KEY}
     return {key: meaning for key, meaning in known.items() if meaning is not None}
 
 

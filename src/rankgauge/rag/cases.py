@@ -23,7 +23,9 @@ from rankgauge.io.faults import Faults
 from rankgauge.io.formats import delimited, question_log
 from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.named_columns import normalize_name
+from rankgauge.io.matching import MATCH_KEY, LabelSet, own_rules, read_label_set
 from rankgauge.io.read import SourceRows, build_qrels
+from rankgauge.io.reading_options import DEFAULT_READING
 from rankgauge.io.text_checks import check_text
 from rankgauge.measures.aggregates import WEIGHT, checked_weights
 from rankgauge.rag.scoring import QueryJudgments, case_qrels
@@ -51,6 +53,7 @@ class Cases:
     columns: Mapping[str, Mapping[str, Any]]
     source: str = field(default=CASES_SOURCE, compare=False)
     has_id_key: bool = True  # whether the key of the relevant documents says that they are ids
+    labels: LabelSet | None = None  # if some cases have a rule by which their labels are matched with results
 
 
 def read_cases(test_cases: AnyCases) -> Cases:
@@ -58,9 +61,16 @@ def read_cases(test_cases: AnyCases) -> Cases:
     source, data, title = case_data(test_cases)
     faults = Faults(source)
     cases_log = question_log.load(faults, data)
-    rows = cases_log.qrels_rows(faults)
-    faults.raise_errors()
-    qrels = build_qrels(SourceRows(rows, faults), name=title)
+    labels = None
+    if MATCH_KEY in cases_log.records.names:
+        label_set = read_label_set(source, data, title, DEFAULT_READING)
+        labels = label_set if own_rules(label_set.judgments) is not None else None
+    if labels is None:
+        rows = cases_log.qrels_rows(faults)
+        faults.raise_errors()
+        qrels = build_qrels(SourceRows(rows, faults), name=title)
+    else:
+        qrels = labels.judgments
     texts = cases_log.texts()
     text_key = cases_log.keys.get("text")
     columns = {name: dict(values) for name, values in cases_log.columns().items() if name != text_key}
@@ -80,7 +90,8 @@ def read_cases(test_cases: AnyCases) -> Cases:
     has_id_key = normalize_name(cases_log.keys.get("relevant", "")) not in map(
         normalize_name, question_log.KEYS["relevant"][1]
     )
-    return Cases(cases, _judgments(cases_log, qrels, cases), columns, faults.source, has_id_key)
+    judgments = _judgments(cases_log, qrels, cases, has_own_rules=labels is not None)
+    return Cases(cases, judgments, columns, faults.source, has_id_key, labels)
 
 
 class CaseData(NamedTuple):
@@ -110,7 +121,9 @@ def case_labels(test_cases: AnyCases) -> tuple[Qrels, dict[str, str]]:
     return replace(judgments, name=name), {case.id: case.query for case in cases.cases}
 
 
-def _judgments(cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, QueryJudgments]:
+def _judgments(
+    cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case], *, has_own_rules: bool
+) -> dict[str, QueryJudgments]:
     """The judgments of each case: relevant are the ids that it lists, or else those with a grade above 0."""
     grades: dict[str, dict[str, float]] = {case.id: {} for case in cases}
     query_ids = qrels.queries.to_text()
@@ -118,7 +131,7 @@ def _judgments(cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case])
         grades[query_ids[query]][doc] = grade
     relevant = {query: [doc for doc, grade in docs.items() if grade > 0] for query, docs in grades.items()}
     relevant_key = cases_log.keys.get("relevant")
-    if relevant_key is not None and "grades" in cases_log.keys:
+    if relevant_key is not None and "grades" in cases_log.keys and not has_own_rules:
         records = cases_log.records.records
         with_list = {
             row: query for row, query in cases_log.queries.items() if records[row].get(relevant_key) is not None

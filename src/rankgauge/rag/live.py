@@ -33,7 +33,7 @@ from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measures
 from rankgauge.rag.cases import AnyCases, Case, Cases, check_no_quotes, read_cases
 from rankgauge.rag.retrieval_result import QueryOutcome, RetrievalResult, result_of, warn_of_repeats
-from rankgauge.rag.scoring import QueryJudgments, evaluate_cases, measures_at
+from rankgauge.rag.scoring import QueryJudgments, evaluate_cases, evaluate_labels, measures_at
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreFault, answer_notes, run_scores
 from rankgauge.retrieval.asking.calls import CallResult, ask_all, ask_all_async, check_k
 from rankgauge.retrieval.asking.documents import IdSource, ResultDetail, ReturnedDetails
@@ -338,7 +338,7 @@ class _LiveEvaluation:
 
     def _judged(self, outcome: QueryOutcome) -> set[str]:
         """The ids that are judged for a query; none if its labels are texts."""
-        judgments = self.cases.judgments.get(outcome.id)
+        judgments = self.cases.judgments.get(outcome.id) if self.cases.labels is None else None
         return set() if judgments is None else {*judgments.relevant, *judgments.grades}
 
     def handle_again(self, _: int, call: CallResult) -> None:
@@ -395,19 +395,20 @@ class _LiveEvaluation:
 
     def result(self, max_failures: int | None) -> RetrievalResult:
         outcomes = [self.outcomes[index] for index in range(len(self.cases.cases))]
-        check_no_quotes(self.cases, {name for outcome in outcomes for name in outcome.retrieved})
+        if self.cases.labels is None:
+            check_no_quotes(self.cases, {name for outcome in outcomes for name in outcome.retrieved})
         columns = {name: dict(values) for name, values in self.cases.columns.items()}
         cutoff: int | str = self.k
         if "k" in columns:
             columns["k"] = {outcome.id: outcome.k for outcome in outcomes}
             cutoff = "k"
-        evaluation = evaluate_cases(
-            self.run_of(outcomes),
-            self.cases.judgments,
-            [*measures_at(cutoff).values(), *self.extra_measures],
-            columns=columns,
-            texts={outcome.id: outcome.query for outcome in outcomes},
-        )
+        run, texts = self.run_of(outcomes), {outcome.id: outcome.query for outcome in outcomes}
+        measures = [*measures_at(cutoff).values(), *self.extra_measures]
+        if self.cases.labels is None:
+            evaluation = evaluate_cases(run, self.cases.judgments, measures, columns=columns, texts=texts)
+        else:
+            judgments = self.cases.labels.judgments.with_columns(columns)
+            evaluation = evaluate_labels(replace(self.cases.labels, judgments=judgments), run, measures, texts)
         scores = evaluation.scores[0]
         if self.journal is not None and self.journal.reused.count:
             scores = replace(scores, notes=(*scores.notes, Note("answers-reused", str(self.journal.reused))))
