@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 class GroupJudgments:
     """One row per judgment of a group, by query, group, subgroup and document.
 
-    A group is one judge with one information need, or a subtopic of the query. Without subgroups, levels are grades,
-    and each group has its own judgments. With subgroups, levels are preferences: within a subgroup, a document is
-    preferred to every document with a lower level; preferences are transitive across the subgroups of a group. Groups
-    may disagree.
+    A group is one judge with one information need, a subtopic of the query, or a label that results match. Without
+    subgroups, levels are grades, and each group has its own judgments. With subgroups, levels are preferences: within a
+    subgroup, a document is preferred to every document with a lower level; preferences are transitive across the
+    subgroups of a group. Groups may disagree.
 
     ``ordinal`` is the row of the document in the judgments that these belong to, ``docs`` the documents of all these
     rows. Groups and subgroups are numbered in the order of the bytes of their ids.
@@ -40,6 +40,7 @@ class GroupJudgments:
     kind: JudgmentKind = "groups"  # what the groups and levels are
     subgroup: Ints | None = None
     subgroups: Ids | None = None
+    match: str = ""  # how labels are matched with results, if groups are labels
 
     def __len__(self) -> int:
         return len(self.level)

@@ -240,7 +240,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     measures = tuple(measure.frozen(qrels) for measure in requested)
     cutoffs = number_cutoffs(measures)
     facts = JoinFacts.of(hits, cutoffs)
-    if hits.judgments == "passages":
+    if hits.judgments in ("passages", "labels"):
         from rankgauge.evaluation.passage_conventions import conventions_on
 
         conventions = conventions_on(qrels, conventions)

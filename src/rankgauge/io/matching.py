@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from rankgauge.core.formatting import listing, plural
+from rankgauge.core.group_judgments import GroupJudgments
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
@@ -94,7 +95,7 @@ def match_labels(
         for label, grade in zip(*(side[bounds[number] : bounds[number + 1]] for side in (docs, grades)), strict=True):
             found = matcher.find(query, label, rule)
             rows += [(query, label, doc, grade) for doc in found or [_unused(label, returned[query])]]
-    made = _judgments(judgments, rows)
+    made = _judgments(judgments, rows, _described(rules, reading))
     made.__dict__["sha256"] = _sha256(judgments, rules, reading)  # other results are not other labels
     return MatchedLabels(made, tuple(matcher.notes()))
 
@@ -120,14 +121,21 @@ def _unused(label: str, returned: Collection[str]) -> str:
     return label
 
 
-def _judgments(labels: Qrels, rows: Sequence[tuple[str, str, str, float]]) -> Qrels:
+def _described(rules: Sequence[MatchRule], reading: Reading) -> str:
+    """The rules by which labels are matched, in words."""
+    names = [rule for rule in MATCH_RULES if rule in rules]
+    how = " and ".join([*names, *(["fields"] if reading.match_fields else [])])
+    return f"{how}, ignoring case" if reading.ignore_case else how
+
+
+def _judgments(labels: Qrels, rows: Sequence[tuple[str, str, str, float]], match: str) -> Qrels:
     queries, names, docs, grades = zip(*rows, strict=True) if rows else ((), (), (), ())
     made = Qrels.from_columns(queries, docs, grades, iters=names, by_subtopic=True, name=labels.name)
     known = set(queries)
     made = made.with_queries([name for name in labels.queries if name.decode("utf-8", "surrogateescape") not in known])
     columns = {name: values for name, values in labels.columns.items() if name != MATCH_KEY}
-    assert made.by_group is not None
-    return replace(made, columns=columns, by_group=replace(made.by_group, kind="labels"))  # type: ignore[arg-type]  # groups, not passages
+    groups = cast(GroupJudgments, made.by_group)
+    return replace(made, columns=columns, by_group=replace(groups, kind="labels", match=match))
 
 
 def _sha256(labels: Qrels, rules: Sequence[MatchRule], reading: Reading) -> str:
