@@ -164,7 +164,7 @@ def lists(names: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
 
 @given(lists(NAMES), lists(NAMES))
 def test_without_slashes_suffix_is_exact(labels: list[str], results: list[str]) -> None:
-    both = [scored({"q": labels}, {"q": results}, Reading(match=rule)) for rule in ("exact", "suffix")]  # type: ignore[arg-type]  # one of the rules
+    both = [scored({"q": labels}, {"q": results}, Reading(match=rule)) for rule in ("exact", "suffix")]
     assert both[0] == pytest.approx(both[1], abs=1e-12)
 
 
@@ -172,7 +172,7 @@ def test_without_slashes_suffix_is_exact(labels: list[str], results: list[str]) 
 @given(lists(PATHS), lists(PATHS))
 def test_suffix_never_finds_fewer_than_exact(labels: list[str], results: list[str]) -> None:
     exact, suffix, contains = (
-        scored({"q": labels}, {"q": results}, Reading(match=rule), ["R@10", "Success@10", "RR"])  # type: ignore[arg-type]  # one of the rules
+        scored({"q": labels}, {"q": results}, Reading(match=rule), ["R@10", "Success@10", "RR"])
         for rule in ("exact", "suffix", "contains")
     )
     assert all(a <= b for a, b in zip(exact, suffix, strict=True))
@@ -184,7 +184,7 @@ def test_suffix_never_finds_fewer_than_exact(labels: list[str], results: list[st
 def test_the_order_of_labels_does_not_matter(labels: list[str], results: list[str], random: Any) -> None:
     shuffled = random.sample(labels, len(labels))
     for rule in ("suffix", "contains"):
-        values = [scored({"q": one}, {"q": results}, Reading(match=rule)) for one in (labels, shuffled)]  # type: ignore[arg-type]  # one of the rules
+        values = [scored({"q": one}, {"q": results}, Reading(match=rule)) for one in (labels, shuffled)]
         assert values[0] == values[1]
 
 
@@ -338,8 +338,8 @@ def test_keys_of_text_say_what_they_ask_for(name: str, needs_all: bool, kind: st
 
 @pytest.mark.parametrize(
     "name",
-    ["must_not_contain", "mustNotInclude", "relevant", "expected", "query", "text", "context", "expected_source_contains",
-     "search_terms", "expected_ids", "category", "expected_documents", "all", "match"],
+    ["must_not_contain", "mustNotInclude", "relevant", "expected", "query", "text", "context", "search_terms",
+     "expected_source_contains", "expected_ids", "category", "expected_documents", "all", "match"],
 )  # fmt: skip
 def test_other_keys_are_not_text(name: str) -> None:
     assert text_key_of(name) is None
@@ -390,7 +390,7 @@ def test_all_fields_of_a_label_must_match() -> None:
     cases = [{"query": "q", "relevant": [{"doc_id": "D1", "clause_no": 3}, {"doc_id": "D2", "clause_no": 1}]}]
     reading = Reading(match_fields=("doc_id", "clause_no"))
     ranks = first_ranks(
-        cases[0]["relevant"],  # type: ignore[arg-type]  # a list of objects
+        cases[0]["relevant"],
         CLAUSES,
         lambda label, one: (label["doc_id"], str(label["clause_no"])) == (one["doc_id"], str(one["clause_no"])),
     )

@@ -132,7 +132,7 @@ class Hits:
         if self.judgments != "labels":
             return self
         if "by_label" not in self._memo:
-            from rankgauge.core.label_hits import combined, label_hits  # few judgments are labels
+            from rankgauge.core.group_judgments import combined, label_hits  # few judgments are labels
 
             self._memo["by_label"] = combined(label_hits(self))
         return self._memo["by_label"]

@@ -1,7 +1,7 @@
 """Which results a label means: those with its id, those whose path ends in it, those whose id or text contains it.
 
 Labels become judgments of the results that were returned. A label is found at the rank of the first result that matches
-it and counts once: a second chunk of a file that was found is not a second relevant document (``core/label_hits.py``).
+it and counts once: a second chunk of a file that was found is not a second relevant document (``Hits.by_label``).
 Nothing but exact ids is ever assumed.
 """
 

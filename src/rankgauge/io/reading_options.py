@@ -42,7 +42,6 @@ class Reading:
         "of results; a test case can have a key match of its own.",
         Section.INPUT,
         choices=MATCH_RULES,
-        common=True,
     )
     ignore_case: bool = setting(False, "Ignore case in --match suffix, contains and text.", Section.INPUT)
     match_fields: tuple[str, ...] = setting(

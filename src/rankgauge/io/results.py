@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.ids import Ids
@@ -68,7 +68,6 @@ RESULT_KINDS = (
 )
 NO_TEXTS_HINT = 'name a file with the texts: --queries FILE, or use test cases: {"query": "…", "relevant_ids": ["…"]}'
 Newest = Literal["first", "last", "named"]
-Rows = tuple[int, ...]
 
 
 def later(name: str) -> Any:
@@ -124,6 +123,14 @@ class OpenedInputs:
         """The measures of values that were stored without their run; None if all results can be scored."""
         stored = [tuple(map(str, result.measures)) for result in self.results if is_stored(result)]
         return stored[0] if stored else None
+
+
+class MatchedInputs(NamedTuple):
+    """Judgments of the results that labels match, the results in memory, and which of them were asked for."""
+
+    labels: Any
+    results: list[Any]
+    live: tuple[int, ...]
 
 
 def is_stored(result: Any) -> bool:
@@ -360,13 +367,11 @@ class _Opener:
         made: Qrels = self.matching.read(str(labels), data, source_name(labels)).judgments
         return made
 
-    def _matched(
-        self, labels: Any, results: list[Any], live: tuple[int, ...]
-    ) -> tuple[Any, list[Any], tuple[int, ...]]:
-        """Judgments of the results that labels match, the results in memory, and which of them were asked for."""
+    def _matched(self, labels: Any, results: list[Any], live: tuple[int, ...]) -> MatchedInputs:
+        """Labels as judgments of what was returned; as they are if all of them are ids."""
         judgments, reading = as_qrels(labels, self.reading), self.reading
         if not self.matching.is_needed(judgments):
-            return judgments, results, live
+            return MatchedInputs(judgments, results, live)
         opened: list[Any] = []
         sources: list[Any] = []
         new_live: list[int] = []
@@ -380,7 +385,7 @@ class _Opener:
         texts = self._result_texts(rankings) if self.matching.needs_texts(judgments) else None
         matched = self.matching.match(judgments, [run for _, run in rankings], texts)
         self.notes += matched.notes
-        return matched.judgments, opened, tuple(new_live)
+        return MatchedInputs(matched.judgments, opened, tuple(new_live))
 
     def _result_texts(self, rankings: list[tuple[Any, Run]]) -> dict[str, str]:
         """The texts of what was returned: those of the chunks that are named, or those that came with the results."""

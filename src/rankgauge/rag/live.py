@@ -38,7 +38,7 @@ from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, Score
 from rankgauge.retrieval.asking.calls import CallResult, ask_all, ask_all_async, check_k
 from rankgauge.retrieval.asking.documents import IdSource, ResultDetail, ReturnedDetails
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
-from rankgauge.retrieval.asking.functions import Request, retriever_function
+from rankgauge.retrieval.asking.functions import CaseRequest, retriever_function
 from rankgauge.retrieval.engines.callables import CallableRetriever, ranked_results_run
 from rankgauge.retrieval.fetch import journal_header, journal_path
 from rankgauge.retrieval.journal import FetchedAnswer, Journal
@@ -222,12 +222,12 @@ class _LiveEvaluation:
         self.pending = list(range(len(self.cases.cases)))
 
     @property
-    def requests(self) -> Sequence[Request]:
+    def requests(self) -> Sequence[CaseRequest]:
         """Each query that has no answer yet, how many results it is asked for, and the other fields of its case."""
         return [self._request(self.cases.cases[index]) for index in self.pending]
 
-    def _request(self, case: Case) -> Request:
-        return Request(case.query, self.calls.fetch or case.k or self.k, case.fields)
+    def _request(self, case: Case) -> CaseRequest:
+        return CaseRequest(case.query, self.calls.fetch or case.k or self.k, case.fields)
 
     @contextmanager
     def journaled(self) -> Iterator[None]:
@@ -317,7 +317,7 @@ class _LiveEvaluation:
         return not is_any_judged and self._first_asked is not None
 
     @property
-    def first_request(self) -> Sequence[Request]:
+    def first_request(self) -> Sequence[CaseRequest]:
         """The first query that was asked now and has both results and judged ids."""
         cases = [] if self._first_asked is None else [self.cases.cases[self._first_asked]]
         return [self._request(case) for case in cases]

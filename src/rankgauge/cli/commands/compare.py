@@ -88,7 +88,7 @@ from rankgauge.render.documents.comparison import Extent, comparison_document
     *declared_options(View, "plot"),
 )
 @output_options
-@matching_options
+@matching_options("match")
 @asking_with_k
 @NO_CODE
 def compare_command(

@@ -145,7 +145,7 @@ def evaluate_on_spark(
 )
 @label_options
 @output_options
-@matching_options
+@matching_options("match")
 @asking_with_out
 @NO_CODE
 @engine_options(evaluate_on_spark)

@@ -183,7 +183,7 @@ class GateRequest:
     *SAVE_OPTIONS,
 )
 @label_options
-@matching_options
+@matching_options()
 @asking_with_k
 @NO_CODE
 def gate_command(

@@ -189,7 +189,7 @@ def parse_columns(texts: tuple[str, ...]) -> dict[str, str]:
     return names
 
 
-MATCH_OPTIONS: tuple[Option, ...] = declared_options(Reading, "match", "ignore_case", "match_fields")
+MATCH_NAMES = ("match", "ignore_case", "match_fields")
 READING_OPTIONS: tuple[Option, ...] = (
     *declared_options(Reading, "qrels_format", "run_format"),
     option(
@@ -211,9 +211,10 @@ def reading_options(command: Command) -> Command:
     return _with_reading(command, READING_OPTIONS)
 
 
-def matching_options(command: Command) -> Command:
-    """``reading_options``, and those that say how labels are matched with results."""
-    return _with_reading(command, (*MATCH_OPTIONS, *READING_OPTIONS))
+def matching_options(*common: str) -> Option:
+    """``reading_options``, and those that say how labels are matched with results; ``--help`` shows the common ones."""
+    options = (*declared_options(Reading, *MATCH_NAMES, common=common), *READING_OPTIONS)
+    return lambda command: _with_reading(command, options)
 
 
 def _with_reading(command: Command, options: tuple[Option, ...]) -> Command:

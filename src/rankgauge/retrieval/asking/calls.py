@@ -24,7 +24,7 @@ from rankgauge.core.settings import declared
 from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.retrieval.asking.answers import Answer, answer_of
 from rankgauge.retrieval.asking.failures import failure_text, pause_before_retry
-from rankgauge.retrieval.asking.functions import Request, RetrieverFunction, is_awaitable
+from rankgauge.retrieval.asking.functions import CaseRequest, RetrieverFunction, is_awaitable
 from rankgauge.retrieval.asking.loops import WAIT_SECONDS, run_in_thread, run_without_loop, start_in_loop
 
 CallHandler = Callable[[int, "CallResult"], None]
@@ -81,7 +81,7 @@ class NeedsEventLoop(Exception):
 class Caller(Protocol):
     """Who calls the retriever."""
 
-    async def call(self, retriever: RetrieverFunction, request: Request, timeout: float | None) -> TimedAnswer:
+    async def call(self, retriever: RetrieverFunction, request: CaseRequest, timeout: float | None) -> TimedAnswer:
         """Return the answer, and how long it took to arrive."""
 
     async def pause(self, seconds: float) -> None:
@@ -91,7 +91,7 @@ class Caller(Protocol):
 class InlineCaller:
     """Calls in this thread, one after the other."""
 
-    async def call(self, retriever: RetrieverFunction, request: Request, timeout: float | None) -> TimedAnswer:
+    async def call(self, retriever: RetrieverFunction, request: CaseRequest, timeout: float | None) -> TimedAnswer:
         """Call, and wait for the result, however long that takes."""
         begin = time.perf_counter()
         result = retriever(*request)
@@ -110,7 +110,7 @@ class InlineCaller:
 class LoopCaller:
     """Calls in the event loop, or in a thread."""
 
-    async def call(self, retriever: RetrieverFunction, request: Request, timeout: float | None) -> TimedAnswer:
+    async def call(self, retriever: RetrieverFunction, request: CaseRequest, timeout: float | None) -> TimedAnswer:
         """Call, and give up after the timeout."""
         if timeout is None:
             return await self._call(retriever, request)
@@ -121,7 +121,7 @@ class LoopCaller:
         finally:
             _DEADLINE.reset(token)
 
-    async def _call(self, retriever: RetrieverFunction, request: Request) -> TimedAnswer:
+    async def _call(self, retriever: RetrieverFunction, request: CaseRequest) -> TimedAnswer:
         begin = time.perf_counter()
         if retriever.is_async:
             return _timed(await retriever(*request), begin)
@@ -142,7 +142,7 @@ def _timed(result: Any, begin: float) -> TimedAnswer:
     return TimedAnswer(answer, arrived, arrived - begin)
 
 
-def _call_in_thread(retriever: RetrieverFunction, request: Request) -> Any:
+def _call_in_thread(retriever: RetrieverFunction, request: CaseRequest) -> Any:
     """The answer, timed here, where nothing has to wait for the event loop; or what must be awaited in it."""
     begin = time.perf_counter()
     result = retriever(*request)
@@ -150,7 +150,7 @@ def _call_in_thread(retriever: RetrieverFunction, request: Request) -> Any:
 
 
 async def call_with_retries(
-    caller: Caller, retriever: RetrieverFunction, request: Request, calls: RetrieverCalls, due: float
+    caller: Caller, retriever: RetrieverFunction, request: CaseRequest, calls: RetrieverCalls, due: float
 ) -> CallResult:
     """Send one query, again if it fails. What the retriever raises becomes the error; an interrupt does not."""
     for attempt in range(1, calls.retries + 2):
@@ -176,7 +176,7 @@ async def call_with_retries(
 async def _send_queries(
     caller: Caller,
     retriever: RetrieverFunction,
-    queries: Iterator[tuple[int, Request]],
+    queries: Iterator[tuple[int, CaseRequest]],
     calls: RetrieverCalls,
     start: float,
     inbox: Inbox[CallResult] | DirectInbox[CallResult],
@@ -194,7 +194,7 @@ async def _send_queries(
 
 async def _send_in_loop(
     retriever: RetrieverFunction,
-    queries: Sequence[Request],
+    queries: Sequence[CaseRequest],
     calls: RetrieverCalls,
     inbox: Inbox[CallResult],
 ) -> None:
@@ -213,7 +213,7 @@ async def _send_in_loop(
 
 
 def ask_all(
-    retriever: RetrieverFunction, queries: Sequence[Request], calls: RetrieverCalls, handle: CallHandler
+    retriever: RetrieverFunction, queries: Sequence[CaseRequest], calls: RetrieverCalls, handle: CallHandler
 ) -> None:
     """Send every query from synchronous code: in this thread if nothing needs an event loop, otherwise in one.
 
@@ -243,7 +243,7 @@ def ask_all(
 
 
 async def ask_all_async(
-    retriever: RetrieverFunction, queries: Sequence[Request], calls: RetrieverCalls, handle: CallHandler
+    retriever: RetrieverFunction, queries: Sequence[CaseRequest], calls: RetrieverCalls, handle: CallHandler
 ) -> None:
     """Send every query in the running event loop; ``handle`` is called in another thread."""
     inbox = Inbox(handle, calls.in_flight, in_threads=not retriever.is_async)
@@ -256,7 +256,7 @@ async def ask_all_async(
         sending.cancel()
 
 
-def _rest(unanswered: Mapping[int, Request], handle: CallHandler) -> tuple[list[Request], CallHandler]:
+def _rest(unanswered: Mapping[int, CaseRequest], handle: CallHandler) -> tuple[list[CaseRequest], CallHandler]:
     """The queries that have no answer yet, and a handler that knows their indexes."""
     indexes = list(unanswered)
     return list(unanswered.values()), lambda row, call: handle(indexes[row], call)

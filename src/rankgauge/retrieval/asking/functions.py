@@ -25,7 +25,7 @@ NO_FIELDS: Fields = MappingProxyType({})
 K_PARAMETERS = ("k", "top_k", "topK", "limit", "n", "n_results", "num_results", "similarity_top_k")
 
 
-class Request(NamedTuple):
+class CaseRequest(NamedTuple):
     """A query, how many results are wanted, and the other fields of its test case."""
 
     query: str

@@ -22,7 +22,7 @@ from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, run_s
 from rankgauge.retrieval.asking.calls import CallResult, ask_all
 from rankgauge.retrieval.asking.documents import IdSource, ReturnedDetails
 from rankgauge.retrieval.asking.failures import AnswerFacts, record_answer
-from rankgauge.retrieval.asking.functions import Request, retriever_function
+from rankgauge.retrieval.asking.functions import CaseRequest, retriever_function
 from rankgauge.retrieval.retriever import AnswerHandler, Identity, QueryBatch
 
 PLAIN_TYPES = (str, bytes, int, float, type(None))
@@ -105,7 +105,7 @@ class CallableRetriever:
         depth, fields = self.calls.fetch or k, queries.fields
         function = self._function.with_fields({name: fields.get(name, {}) for name in names})
         texts = zip(names, queries.texts, strict=True)
-        requests = [Request(text, depth, fields.get(name, {})) for name, text in texts]
+        requests = [CaseRequest(text, depth, fields.get(name, {})) for name, text in texts]
         ask_all(function, requests, self.calls, handle_call)
 
 
