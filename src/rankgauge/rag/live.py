@@ -278,11 +278,9 @@ class _LiveEvaluation:
             calls=replace(self.calls, journal=None, resume=None),
             made_by=self.opened.identity,
         )
-        queries = QueryBatch.from_dict({case.id: case.query for case in cases})
-        header = {**journal_header(retriever, queries, self.k), "k_of_cases": [case.k for case in cases]}
-        names = self.function.field_parameters
-        sent = [{name: case.fields.get(name) for name in names} for case in cases] if names else []
-        return {**header, "fields_of_cases": sent} if names else header
+        texts = QueryBatch.from_dict({case.id: case.query for case in cases})
+        queries = replace(texts, fields={case.id: case.fields for case in cases})
+        return {**journal_header(retriever, queries, self.k), "k_of_cases": [case.k for case in cases]}
 
     def handle(self, row: int, call: CallResult) -> None:
         index = self.pending[row]

@@ -76,7 +76,7 @@ def match_quotes(
         near = {number: approximate.nearest(number) for number in incomplete if number not in found}
         nearest = {number: text for number, text in near.items() if text is not None}
     found = {piece.quote for piece in pieces}
-    words = {number: word for number, word in exact.words.items() if number not in found}
+    words = {number: word for number, word in sorted(exact.words.items()) if number not in found}
     return QuoteMatches(texts, ids.names, sorted(pieces), frozenset(exact.repeated), nearest, words)
 
 

@@ -70,6 +70,12 @@ class CallableRetriever:
             **self._source_identity,
         }
 
+    def sent_fields(self, queries: QueryBatch) -> list[dict[str, Any]]:
+        """The fields of each query that it takes; nothing if it takes none."""
+        fields = [queries.fields.get(name, {}) for name in queries.ids.to_text()]
+        taken = {name for one in fields for name in one} & set(self._function.parameters)
+        return [{name: one.get(name) for name in sorted(taken)} for one in fields] if taken else []
+
     def retrieve(self, queries: QueryBatch, k: int) -> Run:
         """Answer a batch."""
         rankings, all_facts = [RankedResults()] * len(queries), [AnswerFacts()] * len(queries)
