@@ -463,3 +463,19 @@ def test_a_field_that_is_missing_is_named(fields: tuple[str, ...], message: str)
     cases = [{"query": "q", "relevant": [{"doc_id": "D1", "clause_no": 3}]}]
     with pytest.raises(InputError, match=message):
         evaluate(cases, answers(CLAUSES), ["RR"], reading=Reading(match_fields=fields))
+
+
+def test_ids_have_no_fields() -> None:
+    with pytest.raises(InputError, match="the label 'a' is an id without fields"):
+        evaluate({"q": ["a"]}, {"q": ["a"]}, ["RR"], reading=Reading(match_fields=("path", "line")))
+    cases = [{"query": "q", "relevant": [{"path": "a", "line": 1}]}]
+    with pytest.raises(InputError, match="the result 'a' is an id without fields"):
+        evaluate(cases, {"q": ["a"]}, ["RR"], reading=Reading(match_fields=("path", "line")))
+
+
+def test_a_key_of_text_with_another_name_is_named(tmp_path: Path) -> None:
+    cases, results = tmp_path / "cases.jsonl", tmp_path / "results.jsonl"
+    cases.write_text('{"query_id": "q", "best": ["receipt"]}\n', encoding="utf-8")
+    results.write_text(json.dumps({"query_id": "q", "retrieved": search("q", 5)}) + "\n", encoding="utf-8")
+    reading = Reading(match="text", columns={"relevant": "best"})
+    assert evaluate(cases, results, ["RR"], reading=reading)["RR"] == 0.5

@@ -123,8 +123,8 @@ def _unused(label: str, returned: Collection[str]) -> str:
 
 def _described(rules: Sequence[MatchRule], reading: Reading) -> str:
     """The rules by which labels are matched, in words."""
-    names = [rule for rule in MATCH_RULES if rule in rules]
-    how = " and ".join([*names, *(["fields"] if reading.match_fields else [])])
+    names = [rule for rule in MATCH_RULES if rule in rules and not (rule == "exact" and reading.match_fields)]
+    how = " and ".join([*(["fields"] if reading.match_fields else []), *names])
     return f"{how}, ignoring case" if reading.ignore_case else how
 
 

@@ -325,7 +325,7 @@ class _Opener:
         reading = self.reading
         if self.matching is not None:
             path = data.path if isinstance(data, LoadedFile) and Path(data.path).is_file() else data
-            runs, notes = runs_and_notes(path, reading)
+            runs, notes = runs_and_notes(path, self._run_reading)
             self.notes += notes
             return self._judgments(data), runs
         with open_source(data, limits=reading.limits, hashed=True) as stream:
@@ -338,9 +338,15 @@ class _Opener:
         record = self._record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
         if record is None or not question_log.is_log_record(record, "run"):
             return []
-        runs, notes = runs_and_notes(data, self.reading)
+        runs, notes = runs_and_notes(data, self._run_reading)
         self.notes += notes
         return runs
+
+    @property
+    def _run_reading(self) -> Reading:
+        """How results are read: the key of the relevant documents is one of the labels."""
+        columns = {role: name for role, name in (self.reading.columns or {}).items() if role != "relevant"}
+        return replace(self.reading, columns=columns or None)
 
     def _with_texts(self, labels: Any) -> tuple[Qrels, dict[str, str]]:
         """Judgments in memory, and the texts of their queries."""
@@ -369,14 +375,14 @@ class _Opener:
 
     def _matched(self, labels: Any, results: list[Any], live: tuple[int, ...]) -> MatchedInputs:
         """Labels as judgments of what was returned; as they are if all of them are ids."""
-        judgments, reading = as_qrels(labels, self.reading), self.reading
+        judgments = as_qrels(labels, self.reading)
         if not self.matching.is_needed(judgments):
             return MatchedInputs(judgments, results, live)
         opened: list[Any] = []
         sources: list[Any] = []
         new_live: list[int] = []
         for row, result in enumerate(results):
-            runs, notes = ([result], ()) if is_stored(result) else runs_and_notes(result, reading)
+            runs, notes = ([result], ()) if is_stored(result) else runs_and_notes(result, self._run_reading)
             new_live += [len(opened)] if row in live else []
             opened += runs
             sources += [result] * len(runs)

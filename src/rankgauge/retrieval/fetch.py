@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -181,7 +182,10 @@ def journal_header(retriever: Retriever, queries: QueryBatch, k: int) -> dict[st
         digest.update(len(data).to_bytes(8, "little") + data)
     header = {"retriever": dict(retriever.identity()), "queries": digest.hexdigest(), "k": k}
     sent = retriever.sent_fields(queries) if isinstance(retriever, CallableRetriever) else []
-    return {**header, "sent_fields": sent} if sent else header
+    if not sent:
+        return header
+    fields = json.dumps(sent, sort_keys=True, default=str).encode("ascii")
+    return {**header, "sent_fields": hashlib.sha256(fields).hexdigest()}
 
 
 def run_from_answers(answers: Sequence[FetchedAnswer], name: str, k: int) -> Run:

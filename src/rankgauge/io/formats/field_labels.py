@@ -87,10 +87,24 @@ class FieldLabels:
 
     def match(self, label: str, result: str, compare: Compare) -> bool:
         """Whether all fields match: ranges if they overlap, texts as ``compare`` says."""
-        for field, wanted, found in zip(self.fields, json.loads(label), json.loads(result), strict=True):
+        sides = self._values(label, "the label"), self._values(result, "the result")
+        for field, wanted, found in zip(self.fields, *sides, strict=True):
             if not (_overlap(wanted, found) if field.is_range else compare(wanted, found)):
                 return False
         return True
+
+    def _values(self, name: str, what: str) -> list[str]:
+        """The values that an id lists; raises if it is an id of another kind."""
+        try:
+            values = json.loads(name)
+        except ValueError:
+            values = None
+        if not isinstance(values, list) or len(values) != len(self.fields):
+            raise InputError(
+                f"{what} {shown(name)} is an id without fields",
+                hint="--match-field compares objects: the labels and results of a log, test cases and a live retriever",
+            )
+        return values
 
 
 def _at(value: Any, path: str) -> Any:
