@@ -65,7 +65,7 @@ def _check_address(text: str) -> None:
 
 Path = Annotated[str, _checked(parse_selector, "a path such as hits.hits or $.matches[*].id")]
 TemplateText = Annotated[str, _checked(parse_text, "text with {query}, {k}, {vector} or {case.FIELD}")]
-Condition = Annotated[Text, _checked(_check_condition, "a condition of SQL with {case.FIELD}")]
+Condition = Annotated[str, _checked(_check_condition, "a condition of SQL with {case.FIELD}")]
 Address = Annotated[str, _checked(_check_address, "the URL of a server")]
 Body = Annotated[JsonValue, _checked(_check_template, "JSON with {query}, {k}, {vector} or {case.FIELD}")]
 
