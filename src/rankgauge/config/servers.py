@@ -50,13 +50,6 @@ def _check_template(value: Any) -> None:
             _check_template(inner)
 
 
-def _check_condition(text: str) -> None:
-    """Raise unless the only placeholders of a condition are fields of test cases."""
-    for part in parse_text(text):
-        if isinstance(part, Placeholder) and not part.name.startswith(CASE):
-            raise UsageError(f"{{{part.name}}} is not a field of a test case")
-
-
 def _check_address(text: str) -> None:
     parse_text(text)
     if not text.startswith(("http://", "https://", "${")):
@@ -65,7 +58,6 @@ def _check_address(text: str) -> None:
 
 Path = Annotated[str, _checked(parse_selector, "a path such as hits.hits or $.matches[*].id")]
 TemplateText = Annotated[str, _checked(parse_text, "text with {query}, {k}, {vector} or {case.FIELD}")]
-Condition = Annotated[str, _checked(_check_condition, "a condition of SQL with {case.FIELD}")]
 Address = Annotated[str, _checked(_check_address, "the URL of a server")]
 Body = Annotated[JsonValue, _checked(_check_template, "JSON with {query}, {k}, {vector} or {case.FIELD}")]
 
@@ -300,7 +292,21 @@ def _check_table(name: str) -> str:
     return name
 
 
+def _check_condition(text: str) -> str:
+    """A condition of SQL whose only placeholders are fields of test cases."""
+    try:
+        names = [part.name for part in parse_text(text) if isinstance(part, Placeholder)]
+        other = next((f"{{{name}}}" for name in names if not name.startswith(CASE)), None)
+        reason = "it is empty" if not text.strip() else f"{other} is not a field of a test case" if other else None
+    except UsageError as error:
+        reason = error.message
+    if reason is not None:
+        raise PydanticCustomError("text", "a condition of SQL ({reason})", {"reason": reason})
+    return text
+
+
 Column = Annotated[str, AfterValidator(_check_identifier)]
+Condition = Annotated[str, AfterValidator(_check_condition)]
 Table = Annotated[str, AfterValidator(_check_table)]
 
 
