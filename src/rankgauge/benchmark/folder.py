@@ -22,7 +22,6 @@ from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.owned_files import LOCK_FILE, is_marked, lock_folder, sweep
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels, run_from_rows
-from rankgauge.io.reading_options import Reading
 from rankgauge.io.stored_json import parse_record
 from rankgauge.labels.gold.gold_judgments import GoldOptions
 from rankgauge.render.documents.benchmark import benchmark_document, json_texts
@@ -255,10 +254,12 @@ def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repor
 def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Report:
     collection, queries = manifest["data"]["test collection"], inputs.queries
     options = ValidationOptions(max_depth=manifest["settings"]["k"], max_places=MAX_PLACES)
+    settings = settings_of(manifest)
     labels, validations, runs = inputs.labels, [], {}
     if isinstance(labels, StoredJudgments):
         validations.append(replace(labels.validation, file=collection["qrels"]["path"]))
-        judgments, labeled = labels.qrels, set(labels.qrels.queries.to_text())
+        judgments = labels.qrels if settings.reading.matches_ids else None
+        labeled = set(labels.qrels.queries.to_text())
     else:
         judgments, labeled = None, set(labels.labels.queries)
     for system in manifest["method"]["retrieval"]:
@@ -269,14 +270,13 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
         validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), own)
         validations.append(replace(validation, file=path))
         runs[name] = run_from_rows(parsed.source_rows(), name=name).with_failed(sorted(failed))
-    settings = settings_of(manifest)
     if isinstance(labels, StoredJudgments):
         evaluation = evaluate_for_report(
             _judgments_of_queries(labels.qrels, queries),
             runs,
             settings,
             queries=queries,
-            reading=Reading(keep_rankings=True),  # the runs are in memory
+            reading=replace(settings.reading, keep_rankings=True),  # the runs are in memory
         )
     else:
         evaluation = labels.evaluate(runs, settings, queries)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.config.band_sources import collection_bands
-from rankgauge.config.configured_settings import config_values
+from rankgauge.config.configured_settings import config_values, label_reading
 from rankgauge.config.retriever_settings import BenchmarkSettings, RetrieverSettings
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
@@ -131,6 +131,16 @@ class BenchmarkPlan:
     matching: GoldOptions = DEFAULT_OPTIONS  # of gold
     chunkings: Mapping[str, Chunking] = field(default_factory=dict)
 
+    def _check_matching(self) -> None:
+        """Raise if labels are matched by what a benchmark does not store: the texts and fields of results."""
+        reading = self.settings.reading
+        found = "reading.match_fields" if reading.match_fields else f"reading.match: {reading.match}"
+        if reading.match == "text" or reading.match_fields or (self.gold is not None and not reading.matches_ids):
+            raise UsageError(
+                f"a benchmark matches judgments with the ids of results, found {found}",
+                hint="use match: exact, suffix or contains, or score the results with `rankgauge evaluate`",
+            )
+
     @property
     def labels(self) -> str | LoadedFile:
         """The file of labels: judgments, or gold."""
@@ -141,6 +151,7 @@ class BenchmarkPlan:
     def __post_init__(self) -> None:
         if (self.qrels is None) == (self.gold is None):
             raise UsageError("a benchmark needs judgments, or gold, and not both")
+        self._check_matching()
         if not self.systems:
             raise UsageError("a benchmark needs at least one retriever")
         planned = {name: PlannedSystem.of(system) for name, system in self.systems.items()}
@@ -340,6 +351,7 @@ def plan_of(config: Config, path: str | Path, retrievers: Sequence[str] = ()) ->
                 "measures": default_measures(collection.gold, chunkings, has_corpus=corpus is not None),
                 "bands": None if corpus is None else collection_bands(corpus),
                 **config_values(config, home),
+                "reading": label_reading(config),
             }
         ),
         **asdict(config.benchmark.as_settings(BenchmarkSettings)),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.config.settings import HISTORY_PREFIX, Settings, expanded_path, make_reading
+from rankgauge.io.reading_options import Reading
 
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
@@ -46,9 +47,17 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
     return values
 
 
+def label_reading(config: Config) -> Reading:
+    """How a configuration says that labels are matched with results, and nothing else of how files are read."""
+    values = reading_values(config)
+    return Reading(**{name: values[name] for name in ("match", "ignore_case", "match_fields") if name in values})
+
+
 def reading_values(config: Config) -> dict[str, Any]:
     """Every setting of how files are read that a configuration sets, by its name in ``Reading`` or ``Limits``."""
     values: dict[str, Any] = config.reading.model_dump(exclude_unset=True, exclude_none=True)
+    if "match_fields" in values:
+        values["match_fields"] = tuple(values["match_fields"])
     if "parallel_processing" in config.performance.model_fields_set:
         values["parallel"] = config.performance.parallel_processing
     return values

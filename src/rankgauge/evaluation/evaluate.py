@@ -122,7 +122,8 @@ def _evaluate_any(
 
     conventions, reading = conventions or Conventions(), reading or Reading()
     check_runs(runs)
-    if not runs or not is_plain(qrels, "qrels") or not all(is_plain(run, "run") for run in runs):
+    are_plain = is_plain(qrels, "qrels") and all(is_plain(run, "run") for run in runs)
+    if not runs or not are_plain or not reading.matches_ids:
         from rankgauge.io.results import Opening, open_inputs
 
         depth = needed_depth(conventions.measures(measures))
@@ -248,7 +249,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     facts = JoinFacts.of(hits, cutoffs)
     if facts.retrieved.any() and not facts.judged.any():
         _check_labels_are_ids(qrels)
-    if hits.judgments == "passages":
+    if hits.judgments in ("passages", "labels"):
         from rankgauge.evaluation.passage_conventions import conventions_on
 
         conventions = conventions_on(qrels, conventions)

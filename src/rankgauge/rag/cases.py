@@ -22,18 +22,21 @@ from rankgauge.io.formats import question_log
 from rankgauge.io.formats.case_keys import label_kind
 from rankgauge.io.formats.named_columns import Columns
 from rankgauge.io.formats.test_sets import CASES_SOURCE
+from rankgauge.io.matching import MATCH_KEY, LabelSet, own_rules, read_label_set
 from rankgauge.io.read import SourceRows, build_qrels
+from rankgauge.io.reading_options import DEFAULT_READING
 from rankgauge.measures.aggregates import WEIGHT, checked_weights
 from rankgauge.rag.scoring import QueryJudgments
 
 
 @dataclass(frozen=True)
 class Case:
-    """A query, and its own k if it has one."""
+    """A query, its own k if it has one, and the other fields, which a retriever may need."""
 
     id: str
     query: str
     k: int | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Cases:
     columns: Mapping[str, Mapping[str, Any]]
     source: str = field(default=CASES_SOURCE, compare=False)
     has_id_key: bool = True  # whether the key of the relevant documents says that they are ids
+    labels: LabelSet | None = None  # if some cases have a rule by which their labels are matched with results
 
 
 AnyCases = str | Path | Cases | Mapping[str, Any] | Iterable[Mapping[str, Any]]
@@ -68,14 +72,22 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
     else:
         faults, title = Faults(CASES_SOURCE), CASES_SOURCE
         cases_log = question_log.load_objects(faults, test_cases, columns)
-    rows = cases_log.qrels_rows(faults)
-    faults.raise_errors()
-    qrels = build_qrels(SourceRows(rows, faults), name=title)
+    labels = None
+    if MATCH_KEY in cases_log.records.names:
+        label_set = read_label_set(cases_log, title, DEFAULT_READING)
+        labels = label_set if own_rules(label_set.judgments) is not None else None
+    if labels is None:
+        rows = cases_log.qrels_rows(faults)
+        faults.raise_errors()
+        qrels = build_qrels(SourceRows(rows, faults), name=title)
+        all_columns = rows.columns
+    else:
+        qrels, all_columns = labels.judgments, cases_log.columns()
     for note in cases_log.warnings:
         warn_user(note.message)
-    texts = cases_log.texts()
+    texts, fields = cases_log.texts(), cases_log.case_fields()
     text_key = cases_log.keys.get("query")
-    case_columns = {name: dict(values) for name, values in rows.columns.items() if name != text_key}
+    case_columns = {name: dict(values) for name, values in all_columns.items() if name != text_key}
     cases, lines, own_k = [], cases_log.records.line.tolist(), case_columns.get("k", {})
     for key, row in cases_log.first_rows.items():
         query_id = key.decode("utf-8", "surrogateescape")
@@ -85,14 +97,17 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
                 faults.source, line, "expected the text of a query, found none", hint='write {"query": "…"}'
             )
         k = _check_case_k(faults.source, line, own_k.get(query_id))
-        cases.append(Case(query_id, texts[key], k))
+        cases.append(Case(query_id, texts[key], k, fields[query_id]))
     if WEIGHT in case_columns:
         checked_weights([case_columns[WEIGHT].get(case.id, np.nan) for case in cases])
     has_id_key = cases_log.is_named or label_kind(cases_log.keys.get("relevant", "relevant_ids")) == "id"
-    return Cases(cases, _judgments(cases_log, qrels, cases), case_columns, faults.source, has_id_key)
+    judgments = _judgments(cases_log, qrels, cases, has_own_rules=labels is not None)
+    return Cases(cases, judgments, case_columns, faults.source, has_id_key, labels)
 
 
-def _judgments(cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, QueryJudgments]:
+def _judgments(
+    cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case], *, has_own_rules: bool
+) -> dict[str, QueryJudgments]:
     """The judgments of each case: relevant are the ids that it lists, or else those with a grade above 0."""
     grades: dict[str, dict[str, float]] = {case.id: {} for case in cases}
     query_ids = qrels.queries.to_text()
@@ -100,7 +115,7 @@ def _judgments(cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case])
         grades[query_ids[query]][doc] = grade
     relevant = {query: [doc for doc, grade in docs.items() if grade > 0] for query, docs in grades.items()}
     relevant_key = cases_log.keys.get("relevant")
-    if relevant_key is not None and "grades" in cases_log.keys:
+    if relevant_key is not None and "grades" in cases_log.keys and not has_own_rules:
         records = cases_log.records.records
         with_list = {
             row: query for row, query in cases_log.queries.items() if records[row].get(relevant_key) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +40,7 @@ from rankgauge.retrieval.asking.failures import (
     recorded_answers,
     too_many_failures,
 )
-from rankgauge.retrieval.engines.callables import extras_of_answers, first_results
+from rankgauge.retrieval.engines.callables import CallableRetriever, extras_of_answers, first_results
 from rankgauge.retrieval.journal import FetchedAnswer, Journal, ReusedAnswers
 from rankgauge.retrieval.retriever import (
     Decisions,
@@ -178,12 +179,17 @@ def journal_path(out: str | Path) -> Path:
 
 
 def journal_header(retriever: Retriever, queries: QueryBatch, k: int) -> dict[str, Any]:
-    """What identifies a fetch: the retriever with its corpus and model, the queries, k."""
+    """What identifies a fetch: the retriever with its corpus and model, the queries with the fields it takes, k."""
     digest = hashlib.sha256(b"rankgauge queries 1\n" + queries.ids.content())
     for text in queries.texts:
         data = text.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "little") + data)
-    return {"retriever": dict(retriever.identity()), "queries": digest.hexdigest(), "k": k}
+    header = {"retriever": dict(retriever.identity()), "queries": digest.hexdigest(), "k": k}
+    sent = retriever.sent_fields(queries) if isinstance(retriever, CallableRetriever) else []
+    if not sent:
+        return header
+    fields = json.dumps(sent, sort_keys=True, default=str).encode("ascii")
+    return {**header, "sent_fields": hashlib.sha256(fields).hexdigest()}
 
 
 def run_from_answers(answers: Sequence[FetchedAnswer], name: str, k: int) -> Run:

@@ -250,3 +250,16 @@ def test_runs_of_the_same_name_are_named_by_their_chunks(tmp_path: Path) -> None
     assert [scores.run for scores in both.scores] == ["bm25 (large)", "bm25 (small)"]
     same = evaluate_gold_runs(GoldInputs(GOLD, files[:1]), [run, run], ["StRecall@2"])
     assert [scores.run for scores in same.scores] == ["bm25", "bm25 (2)"]
+
+
+def test_a_quote_that_is_only_part_of_a_word_is_named() -> None:
+    labels = [
+        {"query_id": "q1", "gold": ["Open Settings and choose", "recover"]},
+        {"query_id": "q2", "gold": ["Secur", "nowhere at all", "first day"]},
+    ]
+    scores = evaluate_gold(GoldInputs(labels, chunks=CHUNKS), RANKINGS, ["StRecall@3"])
+    (note,) = [note.message for note in scores.notes if note.code == "gold-part-of-word"]
+    assert note == (
+        "2 quotes in no chunk as whole words, but as part of a word: 'recover' in 'recovery', 'Secur' in 'security'; "
+        "--match text finds parts of words"
+    )

@@ -50,7 +50,7 @@ from rankgauge.cli.options.inputs import ANSWER_OPTIONS, CALL_OPTIONS, NO_CODE, 
 from rankgauge.cli.options.outputs import HTML, SAVE_NAMES, PageRequest, SaveRequest, saving_options, write_page
 from rankgauge.cli.options.reproducing_command import reproducible_command
 from rankgauge.cli.printing import collected_notes, print_message, print_warnings, write, write_document
-from rankgauge.config.configured_settings import config_values
+from rankgauge.config.configured_settings import config_values, label_reading
 from rankgauge.config.retriever_settings import BenchmarkSettings, JournalSettings, RetrieverSettings
 from rankgauge.config.settings import Settings
 from rankgauge.core.progress import clear_line
@@ -215,6 +215,7 @@ def benchmark_run_command(
     else:
         plan = plan_of(config, config_file, source.retrievers)
     configured = {} if config is None else config_values(config, configuration_folder())
+    configured |= {} if config is None else {"reading": label_reading(config)}
     settings = Settings.of({"bands": plan.settings.bands, **merge_options(options, configured)})
     plan = replace(
         plan,

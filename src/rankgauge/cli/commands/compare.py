@@ -23,7 +23,7 @@ from rankgauge.cli.options.inputs import (
     asking_with_k,
     check_one_stdin,
     label_options,
-    reading_options,
+    matching_options,
     reads_entry,
 )
 from rankgauge.cli.options.outputs import (
@@ -88,7 +88,7 @@ from rankgauge.render.documents.comparison import Extent, comparison_document
     *declared_options(View, "plot"),
 )
 @output_options
-@reading_options
+@matching_options("match")
 @asking_with_k
 @NO_CODE
 def compare_command(
@@ -122,7 +122,7 @@ def compare_command(
         reading = output.reading(replace(reading, fingerprint=True))
         fewest = 1 if isinstance(baseline, Baseline) else 2
         conventions = settings.conventions
-        if named.are_plain():
+        if named.are_plain(reading):
             evaluation = evaluate_systems(
                 named.labels,
                 results,

@@ -27,7 +27,7 @@ from rankgauge.cli.options.inputs import (
     asking_with_out,
     check_one_stdin,
     label_options,
-    reading_options,
+    matching_options,
     reads_entry,
 )
 from rankgauge.cli.options.outputs import (
@@ -145,7 +145,7 @@ def evaluate_on_spark(
 )
 @label_options
 @output_options
-@reading_options
+@matching_options("match")
 @asking_with_out
 @NO_CODE
 @engine_options(evaluate_on_spark)
@@ -222,7 +222,7 @@ def evaluate_inputs(
     needs_hash = view.format == "json" or settings.significance_testing
     reading = replace(reading, fingerprint=reading.fingerprint or needs_hash)
     conventions = settings.conventions
-    if named.are_plain():
+    if named.are_plain(reading):
         evaluation = evaluate_files(named.labels, list(named.results), named.sources.queries, settings, view, reading)
         return EvaluatedInputs(evaluation, named.results)
     from rankgauge.io.results import Opening

@@ -25,8 +25,8 @@ from rankgauge.cli.options.inputs import (
     asking_with_k,
     check_one_stdin,
     label_options,
+    matching_options,
     named_files,
-    reading_options,
     reads_entry,
 )
 from rankgauge.cli.options.outputs import HTML, SAVE_OPTIONS, PageRequest, SaveRequest, format_option
@@ -183,7 +183,7 @@ class GateRequest:
     *SAVE_OPTIONS,
 )
 @label_options
-@reading_options
+@matching_options()
 @asking_with_k
 @NO_CODE
 def gate_command(
@@ -308,7 +308,7 @@ def open_gate(
     conventions, measures = settings.conventions, settings.measures
     reading = replace(reading, fingerprint=True)
     baseline_runs, stored = runs_or_baseline(None if is_history(baseline) else baseline, reading)
-    if named.are_plain() and all(is_plain(one, "run") for one in baseline_runs):
+    if named.are_plain(reading) and all(is_plain(one, "run") for one in baseline_runs):
         return GatedRuns(named.labels, named.results[0], stored or next(iter(baseline_runs), baseline)), settings
     requirements = parse_requirements(request.require, conventions)
     depth = gated_depth(measures, stored, requirements, conventions)

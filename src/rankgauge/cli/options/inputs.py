@@ -112,8 +112,8 @@ class NamedInputs:
         """The documents: of a command that also shows them, or of one that only matches labels by text with them."""
         return self.sources.documents or click.get_current_context().params.get("corpus")
 
-    def are_plain(self) -> bool:
-        """Whether everything is read as it is: judgments in a file, and runs in others."""
+    def are_plain(self, reading: Reading) -> bool:
+        """Whether everything is read as it is, and matched by ids: judgments in a file, and runs in others."""
         has_text_options = self.corpus is not None or any(is_given(name) for name in TEXT_OPTIONS)
         results = self.results
         return (
@@ -121,6 +121,7 @@ class NamedInputs:
             and bool(results)
             and not has_text_options
             and not self._names_labels()
+            and reading.matches_ids
             and is_plain(self.labels, "qrels")
             and all(is_plain(result, "run") for result in results)
         )
@@ -155,7 +156,8 @@ class NamedInputs:
         results = [*self.results, *further]
         opened = open_inputs(self.labels, results, reading, self.sources.queries, opening)
         given = next((name for name in TEXT_OPTIONS if is_given(name)), None)
-        if given is not None and not opened.is_by_text:
+        is_by_text = opened.is_by_text or (given == "chunks" and reading.match == "text")
+        if given is not None and not is_by_text:
             raise UsageError(f"{flag_of(given)} applies to labels by text", hint=TEXT_LABELS_HINT)
         if self.corpus is not None and not shows_corpus and not opened.is_by_text:
             raise UsageError("--corpus is for the HTML report and for labels by text", hint="write one: --html FILE")
@@ -216,24 +218,35 @@ COLUMN: Option = option(
     help="Say which key or column is which: relevant, query, id of test cases; query, doc, grade of judgments; query, "
     "doc, score, rank, tag of runs; repeatable.",
 )
+MATCH_NAMES = ("match", "ignore_case", "match_fields")
 READING_OPTIONS: tuple[Option, ...] = (
     *declared_options(Reading, "qrels_format", "run_format"),
     COLUMN,
     *declared_options(Reading, "on_duplicate"),
     *declared_options(Limits, "strict"),
 )
-READING_NAMES = option_names(*READING_OPTIONS)
 
 
 def reading_options(command: Command) -> Command:
     """Add the options to a command, which receives them and its configuration's ``reading`` as one ``Reading``."""
+    return _with_reading(command, READING_OPTIONS)
+
+
+def matching_options(*common: str) -> Option:
+    """``reading_options``, and those that say how labels are matched with results; ``--help`` shows the common ones."""
+    options = (*declared_options(Reading, *MATCH_NAMES, common=common), *READING_OPTIONS)
+    return lambda command: _with_reading(command, options)
+
+
+def _with_reading(command: Command, options: tuple[Option, ...]) -> Command:
+    names = option_names(*options)
 
     @wraps(command)
     def wrapped(*args: Any, **values: Any) -> Any:
-        own = {name: values.pop(name) for name in READING_NAMES}
+        own = {name: values.pop(name) for name in names}
         return command(*args, **values, reading=_reading(own))
 
-    return with_options(wrapped, *READING_OPTIONS)
+    return with_options(wrapped, *options)
 
 
 def reading_options_and_set(command: Command) -> Command:

@@ -212,10 +212,11 @@ class Baseline(HtmlView):
     def check_conventions(self, scores: Scores, problem: str = "cannot be compared with this run") -> None:
         """Raise if values were made in another way."""
         now = scores.conventions.to_dict()
-        for name in VALUE_CONVENTIONS:
-            if self.conventions.get(name) != now.get(name):
-                before = shown(str(self.conventions.get(name)))
-                raise self._error(f"{problem}: {name} was {before} and is now {shown(str(now.get(name)))}", None)
+        for name in (*VALUE_CONVENTIONS, "match"):
+            default = "exact" if name == "match" else None
+            before, after = self.conventions.get(name, default), now.get(name, default)
+            if before != after:
+                raise self._error(f"{problem}: {name} was {shown(str(before))} and is now {shown(str(after))}", None)
         stored, current = self.conventions.get("passages"), now.get("passages")
         if isinstance(stored, dict) and isinstance(current, dict):
             for name in PASSAGE_CONVENTIONS:

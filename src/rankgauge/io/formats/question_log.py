@@ -38,6 +38,7 @@ from rankgauge.io.formats.case_keys import (
 )
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.detection import YAML_SUFFIXES, Head
+from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.json_mapping import (
     NO_NUMBER,
     STRUCTURES,
@@ -61,6 +62,7 @@ from rankgauge.io.formats.named_columns import (
     Columns,
     Kind,
     Wanted,
+    columns_for,
     normalize_name,
 )
 from rankgauge.io.formats.test_sets import (
@@ -95,6 +97,7 @@ class Log:
     notes: Sequence[Note] = ()  # on keys that are not used, and on what was around the rows
     is_named: bool = False  # whether the user named the key of the relevant documents
     kind: str = ""  # what the file is, if it is known to hold no labels
+    fields: FieldLabels = field(default_factory=lambda: FieldLabels(()))  # of labels that have several
 
     @property
     def warnings(self) -> list[Note]:
@@ -153,12 +156,14 @@ class Log:
             return None
 
         rows = self._plain_labels() or self._collect(faults, "qrels", read)
-        return replace(rows, columns={**self.columns(), **self._answerable(rows.empty)})
+        return replace(rows, columns={**self.columns(), **self.answerable(rows.empty)})
 
     def _plain_labels(self) -> Batch | None:
         """All labels at once, if each row lists different ids as ASCII text; None if not."""
         key = self.keys.get("relevant")
-        if key is None or "grades" in self.keys or self.systems or len(self.queries) != len(self.records.records):
+        if key is None or "grades" in self.keys or self.systems or self.fields:
+            return None
+        if len(self.queries) != len(self.records.records):
             return None
         values: list[Any] = [record.get(key) for record in self.records.records]
         if set(map(type, values)) != {list} or not set(map(type, chain.from_iterable(values))) <= {str}:
@@ -185,7 +190,7 @@ class Log:
             empty=tuple(queries[row] for row in np.flatnonzero(sizes == 0).tolist()),
         )
 
-    def _answerable(self, empty: Sequence[bytes]) -> dict[str, dict[str, Any]]:
+    def answerable(self, empty: Sequence[bytes]) -> dict[str, dict[str, Any]]:
         """Which queries have an answer, as a column, if some have none: nothing is expected for them."""
         records = self.records.records
         nothing = {query for query in empty if answerable_flag(records[self.first_rows[query]]) is not True}
@@ -211,6 +216,18 @@ class Log:
                 columns["k" if key == self.keys.get("k") else key] = column
         return columns
 
+    def case_fields(self) -> dict[str, dict[str, Any]]:
+        """The values of each query that have no other role, of any type: what a retriever may need besides the text."""
+        used_keys = {name for role, name in self.keys.items() if role != "system"}
+        return {
+            query.decode("utf-8", "surrogateescape"): {
+                key: _plain(value)
+                for key, value in self.records.records[row].items()
+                if key not in used_keys and value is not None
+            }
+            for query, row in self.first_rows.items()
+        }
+
     def texts(self) -> dict[bytes, str]:
         """The text of each query that has one."""
         key = self.keys.get("query")
@@ -227,7 +244,8 @@ class Log:
                     entry_rows.add(line, query, entries)
             except StructureError as error:
                 what = "retrieved" if kind == "run" else "relevant"
-                faults.add("shape", [line], expected=f"{STRUCTURES} as {what} documents", found=str(error))
+                expected = error.expected or f"{STRUCTURES} as {what} documents"
+                faults.add("shape", [line], expected=expected, found=str(error), action=error.hint)
         return entry_rows.batch()
 
     def _retrieved(self, faults: Faults, row: int) -> list[Entry] | None:
@@ -238,10 +256,12 @@ class Log:
             return []
         if key not in record and self._has_labels(record):
             return None
-        entries = read_entries(_as_list(key, record.get(key)), "run")
+        entries = read_entries(self._by_fields(_as_list(key, record.get(key)), "run"), "run")
         scores = record.get(self.keys.get("scores", ""))
         if scores is not None:
             entries = _with_scores(entries, scores)
+        if self.fields:  # results with the same values are one
+            entries = list({str(doc): (doc, number) for doc, number in reversed(entries)}.values())[::-1]
         numbers = [number_from_json(number) for _, number in entries]
         if any(a is not None and b is not None and a < b for a, b in pairwise(numbers)):
             faults.add(
@@ -277,7 +297,7 @@ class Log:
                 )
                 return None
             return []
-        entries = read_entries(self._as_labels(key, value, record), "qrels")
+        entries = read_entries(self._by_fields(self._as_labels(key, value, record), "qrels"), "qrels")
         if not isinstance(value, JsonPairs):
             entries = list({_hashable(entry): entry for entry in entries}.values())  # listed twice counts once
         grade_by_id = {str(doc): grade for doc, grade in graded or []}
@@ -302,6 +322,16 @@ class Log:
         if isinstance(value, list) and any(_is_group(item) for item in value):
             raise StructureError("nested lists: groups of which any or all are needed are `evidence`, not ids")
         return value
+
+    def _by_fields(self, value: Any, kind: Kind) -> Any:
+        """Labels or results with the values of their fields in place of ids; as they are if no fields are named."""
+        if not self.fields:
+            return value
+        items = [value] if isinstance(value, JsonPairs) else value
+        if not isinstance(items, list):
+            return value
+        make_id = self.fields.result_id if kind == "run" else self.fields.label_id
+        return [_with_id(item, make_id(item), kind) for item in items]
 
     def _required_key(self, source: str, role: str) -> str:
         if role not in self.keys and self.kind:
@@ -329,7 +359,7 @@ class Log:
         errors: dict[str, str] = {}
         for row, query_id in self.queries.items():
             record, query = self.records.records[row], query_id.decode("utf-8", "surrogateescape")
-            for doc, text, values in _details(record, self.keys.get("retrieved")):
+            for doc, text, values in _details(record, self.keys.get("retrieved"), self.fields):
                 if text is not None and texts.setdefault(doc, text) != text:
                     texts[doc] = None
                 if values is not None:
@@ -347,10 +377,10 @@ class Log:
         return RunExtras(texts, metadata, latencies, errors) if texts or metadata or latencies or errors else None
 
 
-def load(faults: Faults, data: bytes, columns: Columns | None = None) -> Log:
-    """The log or the test cases in a file's bytes."""
+def load(faults: Faults, data: bytes, columns: Columns | None = None, fields: Sequence[str] = ()) -> Log:
+    """The log or the test cases in a file's bytes; ``fields`` are those of labels with several (``field_labels``)."""
     with paused_collection():
-        return _log_of(faults, read_test_set(faults, data, columns), columns or {})
+        return _log_of(faults, read_test_set(faults, data, columns), columns or {}, fields)
 
 
 @contextmanager
@@ -365,12 +395,12 @@ def paused_collection() -> Iterator[None]:
             gc.enable()
 
 
-def load_objects(faults: Faults, objects: Any, columns: Columns | None = None) -> Log:
+def load_objects(faults: Faults, objects: Any, columns: Columns | None = None, fields: Sequence[str] = ()) -> Log:
     """Test cases in memory: dicts, or a dict around a list of them."""
-    return _log_of(faults, cases_of_objects(faults, objects), columns or {})
+    return _log_of(faults, cases_of_objects(faults, objects), columns or {}, fields)
 
 
-def _log_of(faults: Faults, table: CaseRecords, columns: Columns) -> Log:
+def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequence[str]) -> Log:
     records = table.records
     found = KeyFinder(faults.source, records, columns).find()
     keys, notes = found.keys, _notes(faults.source, table, found)
@@ -378,12 +408,22 @@ def _log_of(faults: Faults, table: CaseRecords, columns: Columns) -> Log:
     system_key = _system_key(records, ids, columns)
     if system_key is None:
         queries = _unique_queries(faults, records, ids, {})
-        return Log(faults, records, keys, queries, notes=notes, is_named=found.is_named, kind=table.kind)
+        return Log(
+            faults,
+            records,
+            keys,
+            queries,
+            notes=notes,
+            is_named=found.is_named,
+            kind=table.kind,
+            fields=FieldLabels.of(fields),
+        )
     result_keys = {keys[role] for role in ("retrieved", "error") if role in keys}
     rows = [row for row in ids if result_keys & records.records[row].keys()]  # others have labels only
     systems = {row: _system_name(records.records[row].get(system_key)) for row in rows}
     queries = _unique_queries(faults, records, ids, systems)
-    return Log(faults, records, {**keys, "system": system_key}, queries, systems, notes, found.is_named)
+    separated = {**keys, "system": system_key}
+    return Log(faults, records, separated, queries, systems, notes, found.is_named, fields=FieldLabels.of(fields))
 
 
 def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
@@ -391,12 +431,13 @@ def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
     if "retrieved" in found.keys:
         return [*table.notes, *found.notes]
     used = [key for role, key in found.keys.items() if role != "k"]
-    return [*table.notes, *found.notes, *unused_notes(source, table.records.names, used)]
+    has_text_rules = any(record.get("match") == "text" for record in table.records.records)
+    return [*table.notes, *found.notes, *unused_notes(source, table.records.names, used, has_text_rules)]
 
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """One side of a log, one batch for each system: which key is which is known at its end."""
-    log = load(faults, stream.read(), wanted.columns)
+    log = load(faults, stream.read(), wanted.columns, wanted.fields)
     if wanted.kind == "run":
         yield from log.run_batches(faults)
         return
@@ -541,6 +582,14 @@ def _with_scores(entries: list[Entry], scores: Any) -> list[Entry]:
     return [(doc, number) for (doc, _), number in zip(entries, scores, strict=True)]
 
 
+def _with_id(item: Any, name: str, kind: Kind) -> Any:
+    """A label or a result with another id, and with its number if it has one."""
+    number_keys = (
+        columns_for(item.names(), "score" if kind == "run" else "grade") if isinstance(item, JsonPairs) else []
+    )
+    return JsonPairs([("id", name), *((key, dict(item)[key]) for key in number_keys[:1])])
+
+
 def _hashable(entry: Entry) -> tuple[str, str]:
     return repr(entry[0]), repr(entry[1])
 
@@ -550,7 +599,7 @@ def _hashable(entry: Entry) -> tuple[str, str]:
 Detail = tuple[str, str | None, Mapping[str, Any] | None]  # an id, its text, its metadata
 
 
-def _details(record: Record, key: str | None) -> Iterator[Detail]:
+def _details(record: Record, key: str | None, fields: FieldLabels) -> Iterator[Detail]:
     """What a row has of each result besides its score, for results that have something."""
     items = record.get(key or "")
     if key is None or not isinstance(items, list) or isinstance(items, JsonPairs):
@@ -561,7 +610,8 @@ def _details(record: Record, key: str | None) -> Iterator[Detail]:
         if isinstance(item, JsonPairs):
             values = dict(item)
             keys = _result_keys(tuple(values))
-            doc, text, metadata = values.get(keys.doc), values.get(keys.text), values.get(keys.metadata)
+            doc = fields.result_id(item) if fields else values.get(keys.doc)
+            text, metadata = values.get(keys.text), values.get(keys.metadata)
             is_text, is_metadata = isinstance(text, str), isinstance(metadata, JsonPairs)
             if is_text or is_metadata:
                 yield from _detail(doc, text if is_text else None, _plain(metadata) if is_metadata else None)
