@@ -479,3 +479,19 @@ def test_a_key_of_text_with_another_name_is_named(tmp_path: Path) -> None:
     results.write_text(json.dumps({"query_id": "q", "retrieved": search("q", 5)}) + "\n", encoding="utf-8")
     reading = Reading(match="text", columns={"relevant": "best"})
     assert evaluate(cases, results, ["RR"], reading=reading)["RR"] == 0.5
+
+
+def test_groups_of_ids_are_refused_as_evidence(tmp_path: Path) -> None:
+    file = tmp_path / "judgments.json"
+    file.write_text(json.dumps({"q": [["a", "b"], ["c"]]}), encoding="utf-8")
+    for labels in ([{"query": "q", "relevant": [["a", "b"], ["c"]]}], file):
+        with pytest.raises(InputError, match=r"found a group of 2: 'a', 'b'(?s:.*) are evidence"):
+            evaluate(labels, {"q": ["a"]}, ["RR"])
+    pairs = [{"query": "q", "relevant": [["a", 2], ["b", 1]]}]
+    assert evaluate(pairs, {"q": ["a"]}, ["RR"])["RR"] == 1.0
+
+
+def test_cases_in_a_table_may_have_rules(tmp_path: Path) -> None:
+    file = tmp_path / "cases.csv"
+    file.write_text("query,relevant_ids,match\na,2,contains\nb,c2,\nc,2,exact\n", encoding="utf-8")
+    assert evaluate(file, search, ["RR"]).values[:, 0].tolist() == pytest.approx([1 / 3, 1 / 3, 0.0])
