@@ -68,6 +68,7 @@ ID_RULES: dict[str, tuple[str, list[str], list[str], Rule]] = {
     "the base name": ("contains", ["setup.md"], ["a", "docs/setup.md:3"], lambda a, b: a in b),
     "a host": ("contains", ["example.com"], ["https://a.org/1", "https://docs.example.com/2"], lambda a, b: a in b),
     "two labels in one id": ("contains", ["faq", "billing"], ["a", "faq/billing.md", "faq"], lambda a, b: a in b),
+    "two labels in one id, one in none": ("contains", ["faq", "bill", "z"], ["a", "faq/bill.md"], lambda a, b: a in b),
     "chunks of one file": ("contains", ["a.md", "b.md"], ["a.md#2", "a.md#1", "b.md#1"], lambda a, b: a in b),
     "a label twice in the top": ("contains", ["a", "z"], ["a#1", "a#2", "a#3", "z"], lambda a, b: a in b),
 }
