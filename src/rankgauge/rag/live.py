@@ -69,8 +69,9 @@ def evaluate_retriever(
     ``./FILE.py:object``, ``FILE.yaml``. Test cases are a JSON Lines or CSV file or a list of
     ``{"query": …, "relevant_ids": […]}``; a case with ``topK`` has its own k, and a case with ``weight`` counts by it
     in the weighted means; one with ``match`` says how its labels are matched with results. A parameter of the retriever
-    with the name of another field, such as ``tenant``, gets its value. ``id`` and ``unit`` are those of :class:`RetrievalEvaluator`; ``calls`` sets how many
-    results are fetched, how many calls run at once, timeouts and retries.
+    with the name of another field, such as ``tenant``, gets its value. ``id`` and ``unit`` are those of
+    :class:`RetrievalEvaluator`; ``calls`` sets how many results are fetched, how many calls run at once, timeouts and
+    retries.
 
     A list is a ranking: its order counts, and scores that contradict it are reported. ``scores='similarity'`` sorts by
     score, highest first, ``'distance'`` lowest first; ``'ignore'`` uses the order alone. ``{id: score}`` has no order
