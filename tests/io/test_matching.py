@@ -496,3 +496,20 @@ def test_cases_in_a_table_may_have_rules(tmp_path: Path) -> None:
     file = tmp_path / "cases.csv"
     file.write_text("query,relevant_ids,match\na,2,contains\nb,c2,\nc,2,exact\n", encoding="utf-8")
     assert evaluate(file, search, ["RR"]).values[:, 0].tolist() == pytest.approx([1 / 3, 1 / 3, 0.0])
+
+
+def test_quotes_are_text_or_passages_and_not_ids() -> None:
+    cases = [{"query": "q", "gold": ["Keep the receipt"]}]
+    with pytest.raises(UsageError, match="--match suffix does not apply to labels that are quotes"):
+        evaluate(cases, search, ["RR"], reading=Reading(match="suffix"))
+    assert evaluate(cases, search, ["RR"], reading=Reading(match="text"))["RR"] == 0.5
+
+
+def test_two_logs_are_matched_with_the_labels_of_the_last(tmp_path: Path) -> None:
+    logs = []
+    for name, ids in {"monday": ["x", "docs/a.md"], "today": ["docs/a.md", "x"]}.items():
+        log = tmp_path / f"{name}.jsonl"
+        log.write_text(json.dumps({"query": "q", "relevant": ["a.md"], "retrieved": ids}) + "\n", encoding="utf-8")
+        logs.append(log)
+    evaluation = evaluate_runs(logs[0], [logs[1]], ["RR"], reading=Reading(match="suffix"))
+    assert [scores["RR"] for scores in evaluation.scores] == [0.5, 1.0]
