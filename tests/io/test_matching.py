@@ -68,6 +68,7 @@ ID_RULES: dict[str, tuple[str, list[str], list[str], Rule]] = {
     "the base name": ("contains", ["setup.md"], ["a", "docs/setup.md:3"], lambda a, b: a in b),
     "a host": ("contains", ["example.com"], ["https://a.org/1", "https://docs.example.com/2"], lambda a, b: a in b),
     "two labels in one id": ("contains", ["faq", "billing"], ["a", "faq/billing.md", "faq"], lambda a, b: a in b),
+    "two labels in one id, one in none": ("contains", ["faq", "bill", "z"], ["a", "faq/bill.md"], lambda a, b: a in b),
     "chunks of one file": ("contains", ["a.md", "b.md"], ["a.md#2", "a.md#1", "b.md#1"], lambda a, b: a in b),
     "a label twice in the top": ("contains", ["a", "z"], ["a#1", "a#2", "a#3", "z"], lambda a, b: a in b),
 }
@@ -479,3 +480,36 @@ def test_a_key_of_text_with_another_name_is_named(tmp_path: Path) -> None:
     results.write_text(json.dumps({"query_id": "q", "retrieved": search("q", 5)}) + "\n", encoding="utf-8")
     reading = Reading(match="text", columns={"relevant": "best"})
     assert evaluate(cases, results, ["RR"], reading=reading)["RR"] == 0.5
+
+
+def test_groups_of_ids_are_refused_as_evidence(tmp_path: Path) -> None:
+    file = tmp_path / "judgments.json"
+    file.write_text(json.dumps({"q": [["a", "b"], ["c"]]}), encoding="utf-8")
+    for labels in ([{"query": "q", "relevant": [["a", "b"], ["c"]]}], file):
+        with pytest.raises(InputError, match=r"found a group of 2: 'a', 'b'(?s:.*) are evidence"):
+            evaluate(labels, {"q": ["a"]}, ["RR"])
+    pairs = [{"query": "q", "relevant": [["a", 2], ["b", 1]]}]
+    assert evaluate(pairs, {"q": ["a"]}, ["RR"])["RR"] == 1.0
+
+
+def test_cases_in_a_table_may_have_rules(tmp_path: Path) -> None:
+    file = tmp_path / "cases.csv"
+    file.write_text("query,relevant_ids,match\na,2,contains\nb,c2,\nc,2,exact\n", encoding="utf-8")
+    assert evaluate(file, search, ["RR"]).values[:, 0].tolist() == pytest.approx([1 / 3, 1 / 3, 0.0])
+
+
+def test_quotes_are_text_or_passages_and_not_ids() -> None:
+    cases = [{"query": "q", "gold": ["Keep the receipt"]}]
+    with pytest.raises(UsageError, match="--match suffix does not apply to labels that are quotes"):
+        evaluate(cases, search, ["RR"], reading=Reading(match="suffix"))
+    assert evaluate(cases, search, ["RR"], reading=Reading(match="text"))["RR"] == 0.5
+
+
+def test_two_logs_are_matched_with_the_labels_of_the_last(tmp_path: Path) -> None:
+    logs = []
+    for name, ids in {"monday": ["x", "docs/a.md"], "today": ["docs/a.md", "x"]}.items():
+        log = tmp_path / f"{name}.jsonl"
+        log.write_text(json.dumps({"query": "q", "relevant": ["a.md"], "retrieved": ids}) + "\n", encoding="utf-8")
+        logs.append(log)
+    evaluation = evaluate_runs(logs[0], [logs[1]], ["RR"], reading=Reading(match="suffix"))
+    assert [scores["RR"] for scores in evaluation.scores] == [0.5, 1.0]

@@ -237,6 +237,11 @@ class _Opener:
         if labels is not None and self._needs_matching(labels):
             self.matching = later("matching")(self.reading)
         is_by_text, has_results = self._label_kind(labels)
+        if is_by_text and not self.reading.matches_ids:
+            raise UsageError(
+                f"--match {self.reading.match} does not apply to labels that are quotes or spans",
+                hint="leave it out, or use --match text for text that one result contains",
+            )
         if not has_results or is_by_text:
             labels = path if isinstance(path, (str, Path)) and Path(file_of(path)).is_file() else labels
         # A log may be the baseline of its own gate; anywhere else, a second mention of it adds no system.

@@ -223,7 +223,8 @@ class MappingReader:
         try:
             entry_rows.add(number, query, read_entries(value, self.kind))
         except StructureError as error:
-            self.faults.add("shape", [number], expected=STRUCTURES, found=f"{error} for query {shown(query)}")
+            found = f"{error} for query {shown(query)}"
+            self.faults.add("shape", [number], expected=error.expected or STRUCTURES, found=found, action=error.hint)
 
     def _is_seen(self, query: bytes, number: int) -> bool:
         """Whether a query was there before, which is a fault."""
@@ -281,6 +282,13 @@ def _read_entry(item: Any, kind: Kind) -> Entry:
             _check_one_field(keys, (id_keys[0], *number_keys))
         return values[id_keys[0]], (values[number_keys[0]] if number_keys else NO_NUMBER)
     if isinstance(item, list):
+        if kind == "qrels" and item and all(isinstance(one, str) for one in item):
+            raise StructureError(
+                f"a group of {len(item)}: {', '.join(shown(one) for one in item[:3])}",
+                expected="ids of relevant documents, not groups of them",
+                hint="groups of which any or all are needed are evidence, which cannot be scored yet: list each id by "
+                "itself; Success@k asks for any of them",
+            )
         if len(item) != 2:
             raise StructureError(f"a list of {len(item)} in the list")
         return item[0], item[1]
