@@ -68,7 +68,7 @@ def test_the_shipped_collection_is_read() -> None:
         (b'{"text": "x"}\n', "expected a query id"),
         (b'{"_id": null}\n', "queries:1: expected a string or a whole number as query id, found nothing"),
         (b"a,b,c\n1,2,3\n", "queries:1: expected a header with a query id"),
-        (b"q1 one text\nq2 x\nq1 other\n", r"queries:3: expected each query id once, found 'q1' again"),
+        (b"q1\tone text\nq2\tx\nq1\tother\n", r"queries:3: expected each query id once, found 'q1' again"),
         (b"qid,text\n1,a,b\n", "queries:2: expected 2 columns"),
     ],
 )  # fmt: skip

@@ -247,8 +247,6 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     measures = tuple(measure.frozen(qrels) for measure in requested)
     cutoffs = number_cutoffs(measures)
     facts = JoinFacts.of(hits, cutoffs)
-    if facts.retrieved.any() and not facts.judged.any():
-        _check_labels_are_ids(qrels)
     if hits.judgments in ("passages", "labels"):
         from rankgauge.evaluation.passage_conventions import conventions_on
 
@@ -271,20 +269,6 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         requested=requested,
         extras=joined.extras,
     )
-
-
-def _check_labels_are_ids(qrels: Qrels) -> None:
-    """Raise if labels of which none was found are texts: most of them have white space."""
-    docs = qrels.docs.to_text() if qrels.judgments == "grades" else []
-    texts = [doc for doc in docs if len(doc.split()) > 1]
-    if 2 * len(texts) > len(docs):
-        raise InputError.at(
-            qrels.name,
-            None,
-            f"expected the ids of documents, found texts, of which none is the id of a result: {shown(texts[0])}",
-            hint="compare with the texts of the results: --match text; or label by text: "
-            '{"query": "…", "gold": ["a sentence"]}',
-        )
 
 
 def check_one_run(source: AnyRun, names: Sequence[str]) -> None:

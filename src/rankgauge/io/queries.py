@@ -204,7 +204,12 @@ def _are_plain_lines(line: bytes, delimiter: bytes, names: list[str]) -> bool:
     """Whether the lines are an id, or an id and a text: commas in the text do not make columns."""
     if delimiter == b"\t" or line.lstrip()[:1] in (b"{", b"["):
         return False
-    return len(names) == 1 or len(names[0].split()) > 1 or not any(c.isdigit() for c in names[0])
+    return len(names) == 1 or len(names[0].split()) > 1 or _is_prose(line, names[0])
+
+
+def _is_prose(line: bytes, first: str) -> bool:
+    """Whether a comma is one of a sentence: a space follows it, and nothing before it has a digit, as an id has."""
+    return line.startswith(first.encode("utf-8", "surrogateescape") + b", ") and not any(c.isdigit() for c in first)
 
 
 FIRST_WORD = "first word"  # of a line that is a question: an id only by mistake

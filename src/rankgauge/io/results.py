@@ -49,6 +49,7 @@ from rankgauge.io.read import (
     SourceRows,
     as_qrels,
     build_qrels,
+    documents_of,
     head_record,
     log_from_stream,
     read_qrels,
@@ -79,6 +80,7 @@ MATCH_KEY = "match"
 MATCH_MARK = re.compile(rb'"match"|^[^\n{\[]*\bmatch\b|(?m:^[\s-]*match\s*:)')  # a key of JSON or YAML, a column of CSV
 NAMED_QUERIES = 3
 DETECTED_ROWS, MAX_DETECTED_BYTES = 1000, 1 << 22  # of a log whose first row does not say what it holds
+MIN_SENTENCE = 5  # words from which a label is a sentence, even if ids have white space
 RESULT_KINDS = (
     "results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live retriever: "
     "module:object, ./FILE.py:name, FILE.yaml"
@@ -225,6 +227,7 @@ class _Opener:
 
     def __init__(self, reading: Reading, opening: Opening, queries: Any) -> None:
         self.reading, self.opening = reading, opening
+        self.may_be_texts = False  # whether the key of the labels does not say that they are ids
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
         self.notes: list[Note] = [] if self.queries is None else list(self.queries.notes)
         self.first_rows: dict[str, list[dict[str, Any]]] = {}
@@ -288,6 +291,8 @@ class _Opener:
             else:
                 live_rows.append(len(ready))
                 ready.append(self._ask(result, labels, texts) if self.opening.asks else result)
+        if self.may_be_texts and self.opening.asks:
+            self._check_labels_are_ids(labels, ready)
         if self.matching is not None and not is_by_text and self.opening.asks:
             labels, ready, live_rows = self._matched(labels, ready, live_rows)
         queries: Any = self.queries
@@ -411,7 +416,34 @@ class _Opener:
         rows = cases.qrels_rows(cases.faults)
         report_long_ids(cases.faults, rows, self.reading.limits.max_line)
         judgments = build_qrels(SourceRows(rows, cases.faults), name=name)
+        self.may_be_texts = not cases.has_id_key
         return judgments, {query.decode("utf-8", "surrogateescape"): text for query, text in cases.texts().items()}
+
+    def _check_labels_are_ids(self, labels: Qrels, results: Sequence[Any]) -> None:
+        """Raise if most labels have white space and none is the id of a result: they are texts, and worth 0 as ids.
+
+        If results have ids with white space, only a sentence is a text.
+        """
+        docs = labels.docs.to_text()
+        texts = {doc for doc in docs if len(doc.split()) > 1}
+        if 2 * len(texts) <= len(docs):
+            return
+        least = 2
+        for result in results:
+            for ids in () if is_stored(result) else documents_of(result, self.reading):
+                names = set(ids.to_text())
+                if texts & names:
+                    return
+                least = MIN_SENTENCE if any(len(name.split()) > 1 for name in names) else least
+        text = next((doc for doc in docs if len(doc.split()) >= least), None)
+        if text is not None and any(not is_stored(result) for result in results):
+            raise InputError.at(
+                labels.name,
+                None,
+                f"expected the ids of documents, found texts, of which none is the id of a result: {shown(text)}",
+                hint="compare with the texts of the results: --match text; or label by text: "
+                '{"query": "…", "gold": ["a sentence"]}',
+            )
 
     # -- columns that the user names ------------------------------------------------------------------------------
 

@@ -244,7 +244,7 @@ def write_msmarco_rows(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHO
 def write_beir_rows(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """``query-id corpus-id score`` separated by tabs, below a header."""
     names = ["query-id", "corpus-id", "score"]
-    _write_table(DelimitedTable(out, "\t", part), names, [rows.query, rows.doc], list(whole_grades(rows)))
+    write_table(DelimitedTable(out, "\t", part), names, [rows.query, rows.doc], list(whole_grades(rows)))
 
 
 def write_delimited_rows(rows: Batch, kind: Kind, table: DelimitedTable) -> None:
@@ -253,7 +253,7 @@ def write_delimited_rows(rows: Batch, kind: Kind, table: DelimitedTable) -> None
     names = ["query_id", "doc_id", *(name for name, _ in optional), "relevance" if kind == "qrels" else "score"]
     ids = [rows.query, rows.doc, *(column for _, column in optional)]
     values = [number_text(value) for value in rows.value.tolist()]
-    _write_table(table, names, ids, values)
+    write_table(table, names, ids, values)
 
 
 def write_json_lines(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
@@ -287,7 +287,8 @@ def _optional_columns(rows: Batch) -> list[tuple[str, Ids]]:
     return [(name, column) for name, column in columns if column]
 
 
-def _write_table(table: DelimitedTable, names: list[str], ids: list[Ids], values: list[bytes]) -> None:
+def write_table(table: DelimitedTable, names: list[str], ids: list[Ids], values: list[bytes]) -> None:
+    """Columns of ids, and one of numbers, below their names."""
     out, delimiter = table.out, table.delimiter
     # Python's csv writer leaves a lone carriage return unquoted, which its reader then takes for the end of a line.
     special = re.compile(f'[{delimiter}"\r\n]')

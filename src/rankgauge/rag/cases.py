@@ -19,7 +19,6 @@ from rankgauge.errors import InputError, shown, warn_user
 from rankgauge.io.byte_streams import read_bytes, source_name
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
-from rankgauge.io.formats.case_keys import label_kind
 from rankgauge.io.formats.named_columns import Columns
 from rankgauge.io.formats.test_sets import CASES_SOURCE
 from rankgauge.io.matching import MATCH_KEY, LabelSet, own_rules, read_label_set
@@ -100,9 +99,8 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
         cases.append(Case(query_id, texts[key], k, fields[query_id]))
     if WEIGHT in case_columns:
         checked_weights([case_columns[WEIGHT].get(case.id, np.nan) for case in cases])
-    has_id_key = cases_log.is_named or label_kind(cases_log.keys.get("relevant", "relevant_ids")) == "id"
     judgments = _judgments(cases_log, qrels, cases, has_own_rules=labels is not None)
-    return Cases(cases, judgments, case_columns, faults.source, has_id_key, labels)
+    return Cases(cases, judgments, case_columns, faults.source, cases_log.has_id_key, labels)
 
 
 def _judgments(

@@ -13,7 +13,7 @@ from rankgauge.core.hits_builder import join
 from rankgauge.core.id_overlap import IdSide
 from rankgauge.core.ids import Interner, Ints, concatenate, repeated
 from rankgauge.core.preferences import preferences_of
-from rankgauge.core.qrels import Qrels
+from rankgauge.core.qrels import ANSWERABLE, Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import AnyFile
@@ -144,7 +144,10 @@ def report_queries_without_relevant(table: CheckedRows) -> None:
             f"none among {table.sizes[table.query[rows[at]]]} judged for {table.describe_query(int(rows[at]))}"
         ),
     )
-    empty_queries = table.rows.empty
+    answerable = table.rows.columns.get(ANSWERABLE, {})  # a test case may expect nothing
+    empty_queries = [
+        query for query in table.rows.empty if answerable.get(query.decode("utf-8", "surrogateescape"), True)
+    ]
     table.add_lines(
         "no-relevant",
         np.zeros(len(empty_queries), dtype=np.int64),

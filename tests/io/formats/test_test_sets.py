@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rankgauge import InputError, RankgaugeWarning, evaluate, read_qrels, read_queries
 from rankgauge.io import Reading
@@ -144,6 +147,33 @@ def test_parquet_and_python_objects_are_read_like_files(tmp_path: Path) -> None:
     assert read_cases(named, columns={"relevant": "best"}).judgments[A].relevant == ["d1"]
 
 
+IDS = st.text("ab7/.-_ é:{", min_size=1, max_size=6).map(str.strip).filter(bool)
+ROWS = st.lists(st.tuples(IDS, st.lists(IDS, max_size=3)), min_size=1, max_size=5, unique_by=lambda row: row[0])
+
+
+@settings(max_examples=25)
+@given(
+    rows=ROWS, key=st.sampled_from(["relevant", "expected_files", "gold_doc_ids"]), name=st.sampled_from(["x", "tests"])
+)
+def test_the_same_cases_are_read_from_every_container(
+    rows: list[tuple[str, list[str]]], key: str, name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    records = [{"id": f"q{number}", "query": text, key: docs} for number, (text, docs) in enumerate(rows)]
+    folder = tmp_path_factory.mktemp("containers")
+    files = {
+        "list.json": json.dumps(records),
+        "pretty.json": json.dumps({"version": 1, name: records, "notes": "x"}, indent=2),
+        "lines.jsonl": text_of(records, "lines.jsonl"),
+        "cases.yaml": yaml.safe_dump({"version": 1, name: records}, allow_unicode=True),
+    }
+    expected = {f"q{number}": list(dict.fromkeys(docs)) for number, (_, docs) in enumerate(rows)}
+    for file, text in files.items():
+        (folder / file).write_text(text, encoding="utf-8")
+        found = read_cases(folder / file)
+        assert {query: list(judged.relevant) for query, judged in found.judgments.items()} == expected, file
+        assert [case.query for case in found.cases] == [text for text, _ in rows]
+
+
 # Content, and what the refusal says: the kind of file, what is missing, and the one option that helps.
 REFUSED: list[tuple[str, Any, str, str]] = [
     ("suites.json", {"suites": [{"cases": cases("relevant")}]}, "nested lists.*suites.*cases.*2 cases",
@@ -157,6 +187,8 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "--column relevant=gold_ids"),
     ("expected.json", [{"question": A, "expected": "In the settings."}], "'expected' looks like an answer",
      "--column relevant=expected"),
+    ("mixed.json", [{"question": A, "expected": ["d1"]}, {"question": B, "expected": "open it"}],
+     "'open it', which looks like an answer", ""),
     ("truth.json", [{"question": A, "ground_truth": "42"}], "'ground_truth' looks like an answer",
      "--column relevant=ground_truth"),
     ("answer.csv", f"question,gold\n{A},open the settings\n", "'gold' looks like an answer", "--column relevant=gold"),
@@ -167,7 +199,7 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("text.json", cases("must_contain"), r"expect text \('must_contain'\)", "--match text"),
     ("any.json", cases("expect_any"), r"expect text \('expect_any'\)", "--match text"),
     ("substring.json", cases("expected_substring", one=True), "expect text", "--match text"),
-    ("groups.json", [{"question": A, "relevant": [["d1", "d2"], ["d3"]]}], "nested lists.*`evidence`", ""),
+    ("groups.json", [{"question": A, "relevant": [["d1", "d2"], ["d3"]]}], "a group of 2: 'd1', 'd2'", "are evidence"),
     ("missing.json", [*cases("relevant_ids"), {"question": "third?"}], "'relevant_ids', as other cases have.*'third",
      "write \\[\\]"),
     ("metrics.json", {"metrics": {"recall@5": 0.8, "mrr": 0.5}}, "looks like a file of metrics", ""),

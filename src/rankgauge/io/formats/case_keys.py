@@ -65,18 +65,12 @@ RELEVANT = _pattern()
 class CaseKeys:
     """The key of each role that a file has, and what to know of the others.
 
-    ``is_named`` says whether the user named the key of the relevant documents. ``answers`` are keys that could hold
-    relevant documents, but have a text.
+    ``is_named`` says whether the user named the key of the relevant documents.
     """
 
     keys: dict[str, str]
     is_named: bool = False
     notes: tuple[Note, ...] = ()
-
-    @property
-    def has_id_key(self) -> bool:
-        """Whether the key of the relevant documents says that they are ids."""
-        return label_kind(self.keys.get("relevant", "")) == "id"
 
 
 def label_kind(name: str) -> str | None:

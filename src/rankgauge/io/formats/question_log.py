@@ -31,6 +31,7 @@ from rankgauge.io.formats.case_keys import (
     answerable_flag,
     holds_labels,
     is_case,
+    label_kind,
     missing_key,
     names_for,
     takes_one_string,
@@ -103,6 +104,11 @@ class Log:
     def warnings(self) -> list[Note]:
         """The notes on what changes the meaning of the cases; the others say how they were read."""
         return [note for note in self.notes if note.code not in QUIET_NOTES]
+
+    @property
+    def has_id_key(self) -> bool:
+        """Whether the key of the relevant documents says that they are ids, or the user says so."""
+        return self.is_named or label_kind(self.keys.get("relevant", "relevant_ids")) == "id"
 
     @cached_property
     def first_rows(self) -> dict[bytes, int]:
@@ -319,8 +325,6 @@ class Log:
             return []
         if isinstance(value, str):
             raise StructureError(f"{describe_json(value)}, which looks like an answer")
-        if isinstance(value, list) and any(_is_group(item) for item in value):
-            raise StructureError("nested lists: groups of which any or all are needed are `evidence`, not ids")
         return value
 
     def _by_fields(self, value: Any, kind: Kind) -> Any:
@@ -540,12 +544,6 @@ def _unique_queries(
 def _as_list(key: str, value: Any) -> Any:
     """The value, or a list of it if it is a single string under a key of ids."""
     return [value] if isinstance(value, str) and normalize_name(key).endswith(("id", "ids")) else value
-
-
-def _is_group(item: Any) -> bool:
-    """Whether an entry of a list is a list of ids itself, rather than an id with a number."""
-    is_list = isinstance(item, list) and not isinstance(item, JsonPairs)
-    return is_list and all(isinstance(part, str) for part in item)
 
 
 def _read_grades(value: Any) -> list[Entry] | None:

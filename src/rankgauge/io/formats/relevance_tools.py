@@ -6,18 +6,17 @@ request (``rank_eval``); what they answer has only the ratings of what was found
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from typing import IO, Any
 
 from rankgauge.core.batch import Batch
+from rankgauge.core.ids import Ids
 from rankgauge.io.formats.case_keys import names_for
 from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.json_text import JsonPairs
 from rankgauge.io.formats.named_columns import Kind
-from rankgauge.io.writers import whole_grades
+from rankgauge.io.writers import DelimitedTable, Part, whole_grades, write_table
 
 QUEPID_COLUMNS = ["query", "docid", "rating"]
 INDEX = "INDEX"  # where the name of an index belongs that judgments do not have
@@ -37,14 +36,11 @@ def is_rank_eval(head: Head, kind: Kind) -> bool:
 
 def write_quepid(parts: Iterator[Batch], kind: Kind, out: IO[bytes]) -> None:
     """``query,docid,rating``, below a header."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(QUEPID_COLUMNS)
-    for rows in parts:
+    for number, rows in enumerate(parts):
         texts = _query_texts(rows)
-        for query, doc, grade in _judgments(rows):
-            writer.writerow([texts.get(query, query), doc, grade])
-    out.write(text.getvalue().encode("utf-8", "surrogateescape"))
+        queries = [texts.get(query, query).encode("utf-8", "surrogateescape") for query in rows.query.to_text()]
+        table = DelimitedTable(out, ",", Part(number == 0, True))
+        write_table(table, QUEPID_COLUMNS, [Ids.from_bytes(queries), rows.doc], list(whole_grades(rows)))
 
 
 def write_rank_eval(parts: Iterator[Batch], kind: Kind, out: IO[bytes]) -> None:
