@@ -56,7 +56,7 @@ def test_the_exit_code_is_the_verdict(command: Command, files: dict[str, Path], 
     assert command("gate", qrels, bad, "--baseline", baseline).code == 1
     assert command("gate", qrels, bad, "--baseline", good, "-m", "RR").code == 1
     assert command("gate", qrels, bad, "--baseline", baseline, "-m", "RR", "--margin", "0.9").code == 0
-    assert command("gate", files["unlabeled"], bad, "--baseline", baseline).code == 0
+    assert command("gate", files["unlabeled"], bad, "--baseline", baseline).code == 2
     assert command("gate", files["unlabeled"], good, "--baseline", files["unlabeled"]).code == 2
     assert command("gate", qrels, good).code == 64
     assert command("gate", qrels, good, "--require", "nDGC>1").code == 64
@@ -75,13 +75,20 @@ def test_the_answer_comes_first_in_one_sentence(command: Command, files: dict[st
     assert lines[0].endswith("; 1 requirement is met.")
     assert lines[2].split() == ["required", "value", "95%", "CI"]
     assert lines[6].split()[:4] == ["RR", "1.0000", "0.5000", "−0.5000"]
-    assert "cause: the retriever got worse" in outcome.out
+    assert "RR: 12 of 12 queries got worse" in outcome.out
+    assert "  −0.500  q0   d0 1→2" in outcome.out
+    assert "documents: no document is gone; all relevant documents that the baseline retrieved are still" in outcome.out
     assert "one-sided paired bootstrap test, max-t over 2 comparisons (2 measures), 12 queries" in outcome.out
 
 
-def test_a_skipped_gate_says_so_and_is_not_a_pass(command: Command, files: dict[str, Path], baseline: Path) -> None:
+def test_labels_without_a_relevant_document_cannot_decide(
+    command: Command, files: dict[str, Path], baseline: Path
+) -> None:
     outcome = command("gate", files["unlabeled"], files["good"], "--baseline", baseline, "--require", "RR>0.5")
-    assert outcome.out == "skipped: no query of 'unlabeled' has a relevant document, so nothing can be tested.\n"
+    assert outcome.out.startswith(
+        "nothing to judge: no query of 'unlabeled' has a relevant document, so nothing can be tested.\n"
+    )
+    assert outcome.code == 2
 
 
 def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[str, Path], baseline: Path) -> None:
@@ -101,12 +108,17 @@ def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[
     ]
     interval = evaluate(files["qrels"], files["lost"], "RR").interval("RR")
     assert gate["required"][0] == {
-        "measure": "RR", "sign": ">", "bound": 0.5, "value": 0.0, "interval": [0.0, interval.high], "met": False,
+        "measure": "RR", "group": None, "sign": ">", "bound": 0.5, "value": 0.0, "interval": [0.0, interval.high],
+        "met": False,
     }  # fmt: skip
     assert interval.high == pytest.approx(0.2425, abs=1e-4)  # of 0 successes in 12 queries
     assert gate["baseline"]["run"] == "good"
     assert gate["blame"]["cause"] == "unclear"
     assert len(gate["blame"]["documents"]) == 12
+    assert gate["exit_code"] == 1
+    first = gate["queries"][0]
+    assert (first["kind"], first["measure"], first["total"], len(first["listed"])) == ("drop", "RR", 12, 5)
+    assert first["listed"][0]["documents"] == [{"doc": "d0", "grade": 1.0, "before": 1, "now": None}]
 
 
 def test_junit_has_a_case_for_each_requirement_and_measure(
@@ -131,8 +143,11 @@ def test_junit_has_a_case_for_each_requirement_and_measure(
     assert [case.findtext("system-out") for case in Xml.fromstring(passed).iter("testcase")] == [
         "unchanged: +0.0000, p = 1.000"
     ] * 2
-    skipped = command("gate", files["unlabeled"], files["good"], "--baseline", baseline, "--format", "junit").out
-    assert [case.find("skipped") is not None for case in Xml.fromstring(skipped).iter("testcase")] == [True]
+    details = [failure.text or "" for failure in suite.iter("failure")]
+    assert details[0].startswith("RR > 0.6: 12 of 12 queries miss it by themselves\n  0.5000  q0")
+    assert details[1].startswith("RR: 12 of 12 queries got worse\n  −0.500  q0   d0 1→2")
+    nothing = command("gate", files["unlabeled"], files["good"], "--baseline", baseline, "--format", "junit").out
+    assert [case.find("failure") is not None for case in Xml.fromstring(nothing).iter("testcase")] == [True]
 
 
 def test_markdown_is_what_github_shows_and_names_are_harmless(
@@ -148,8 +163,8 @@ def test_markdown_is_what_github_shows_and_names_are_harmless(
     assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | **WORSE** | −1.0000 to −0.5542 | \\< 0.001 | 6 queries |" in lines
     lost = command("gate", files["qrels"], files["lost"], "--baseline", baseline, "--format", "markdown").out
     assert "- 12 relevant documents that the baseline retrieved are nowhere in this run: `d0`, `d1`, `d10`, …" in lost
-    skipped = command("gate", files["unlabeled"], files["good"], "--require", "RR>0", "--format", "markdown").out
-    assert skipped.startswith("### ⏭️ Retrieval gate: skipped\n\nNo query of 'unlabeled' has")
+    nothing = command("gate", files["unlabeled"], files["good"], "--require", "RR>0", "--format", "markdown").out
+    assert nothing.startswith("### ⚠️ Retrieval gate: nothing to judge\n\nNo query of 'unlabeled' has")
 
 
 def test_a_name_cannot_command_the_terminal(command: Command, files: dict[str, Path], baseline: Path) -> None:
@@ -188,7 +203,7 @@ def test_a_baseline_is_not_written_if_the_gate_fails(
     assert outcome.code == 1
     assert "not written, the gate failed" in outcome.err
     assert not new.exists()
-    assert "the gate was skipped" in command("gate", files["unlabeled"], files["good"], *arguments).err
+    assert "the gate ended with: nothing to judge" in command("gate", files["unlabeled"], files["good"], *arguments).err
     assert command("gate", files["qrels"], files["good"], *arguments).code == 0
     assert json.loads(new.read_text()) == json.loads(baseline.read_text())
     assert command("gate", files["qrels"], files["good"], "--baseline", new, "--write-baseline", new).code == 2

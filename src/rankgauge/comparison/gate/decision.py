@@ -9,20 +9,22 @@ together too, or it is inconclusive.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankgauge.comparison.differences import shared_queries
-from rankgauge.comparison.gate.baseline import Baseline, aligned_scores, query_sample
-from rankgauge.comparison.gate.requirements import ROUNDING, Rule
+from rankgauge.comparison.comparability import NamedFacts, ResultFacts, not_comparable
+from rankgauge.comparison.differences import Mask, shared_queries
+from rankgauge.comparison.gate.baseline import UNKNOWN_FACTS, Baseline, aligned_scores, query_sample
+from rankgauge.comparison.gate.decidability import undecided_columns
+from rankgauge.comparison.gate.requirements import ROUNDING, GateRule, QueryGroup
 from rankgauge.comparison.significance import PairedColumns, TestedDifference, difference_range, family_tests
 from rankgauge.comparison.statistics_options import is_significant
 from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import given, number, percent, plural
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, printable, shown
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
@@ -33,7 +35,8 @@ from rankgauge.stats.noise import RunNoise, family_noise
 from rankgauge.stats.results import Interval
 from rankgauge.stats.samples import Sample, sample
 
-GateOutcome = Literal["worse", "no worse", "inconclusive", "unchanged"]
+GateOutcome = Literal["worse", "no worse", "inconclusive", "unchanged", "undecided", "not comparable"]
+MAX_LOSSES = 100  # queries that got worse, of each measure, that a result keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,9 @@ class Decision:
     units: int  # the number of independent ones
 
 
-def decide(columns: PairedColumns, rule: Rule | None = None) -> tuple[Decision, ...]:
+def decide(columns: PairedColumns, rule: GateRule | None = None) -> tuple[Decision, ...]:
     """One decision per column of this run's and the baseline's values, turned so that higher is better."""
-    rule = rule or Rule()
+    rule = rule or GateRule()
     statistics = rule.statistics
     if rule.two_sided:
         tests = family_tests(columns, statistics)
@@ -67,7 +70,7 @@ def decide(columns: PairedColumns, rule: Rule | None = None) -> tuple[Decision, 
 
 
 def _decision(
-    columns: PairedColumns, index: int, rule: Rule, drop: TestedDifference, rise: TestedDifference | None
+    columns: PairedColumns, index: int, rule: GateRule, drop: TestedDifference, rise: TestedDifference | None
 ) -> Decision:
     """The decision on one column; ``rise`` is the test in the other direction, if they are one-sided."""
     system, baseline, units = columns.at(index)
@@ -92,7 +95,7 @@ def _bounds(upper: Interval, lower: Interval) -> Interval:
     return replace(upper, low=lower.low, alternative="two-sided", method=f"one-sided {upper.method}")
 
 
-def _outcome(values: Sample, rule: Rule, p: float | None, interval: Interval) -> GateOutcome:
+def _outcome(values: Sample, rule: GateRule, p: float | None, interval: Interval) -> GateOutcome:
     if not len(values):
         return "inconclusive"
     if not values.whole.any():
@@ -104,7 +107,7 @@ def _outcome(values: Sample, rule: Rule, p: float | None, interval: Interval) ->
 
 
 def _queries_needed(
-    values: Sample, rule: Rule, rise: TestedDifference | None, interval: Interval, noise: RunNoise | None
+    values: Sample, rule: GateRule, rise: TestedDifference | None, interval: Interval, noise: RunNoise | None
 ) -> int | None:
     """The number of queries that would show no drop of the margin, with 80% power, if there is none.
 
@@ -121,7 +124,7 @@ def _queries_needed(
     return math.ceil(len(values) * ratio * (1 - fixed) / (1 - ratio * fixed))
 
 
-def _drop_past_margin(values: Sample, rule: Rule, noise: RunNoise | None) -> float:
+def _drop_past_margin(values: Sample, rule: GateRule, noise: RunNoise | None) -> float:
     """The true drop whose measured value is at least the margin with 80% power."""
     if not rule.margin:
         return 0.0
@@ -131,9 +134,20 @@ def _drop_past_margin(values: Sample, rule: Rule, noise: RunNoise | None) -> flo
     return rule.margin + t_quantile(POWER, degrees) * error
 
 
+class QueryLoss(NamedTuple):
+    """The value of one query before and now."""
+
+    query: str
+    before: float
+    now: float
+
+
 @dataclass(frozen=True, slots=True)
 class ComparedMeasure:
-    """A measure before and now, over the queries that both sides have."""
+    """A measure before and now, over the queries that both sides have, or over those of a group.
+
+    If the two sides are not comparable on it, there is a reason and no test.
+    """
 
     measure: str
     before: float
@@ -142,6 +156,17 @@ class ComparedMeasure:
     lower_is_better: bool
     decision: Decision
     noise: RunNoise | None = None  # of the baseline's runs; None if they are too few to know
+    group: QueryGroup | None = None
+    reason: str | None = None  # why it is not comparable
+    worse: int = 0  # queries that got worse
+    better: int = 0
+    losses: tuple[QueryLoss, ...] = ()  # the first of those that got worse, largest losses first
+    queries_needed: int | None = None  # so that a drop of all of them would be significant, if it is undecided
+
+    @property
+    def title(self) -> str:
+        """The measure, and the group if it is one."""
+        return self.measure if self.group is None else f"{self.measure} [{self.group}]"
 
     @property
     def change(self) -> float:
@@ -153,7 +178,9 @@ class ComparedMeasure:
         decision = self.decision
         return {
             "measure": self.measure,
+            "group": None if self.group is None else self.group._asdict(),
             "outcome": decision.outcome,
+            "reason": self.reason,
             "before": self.before,
             "now": self.now,
             "change": self.change,
@@ -164,6 +191,9 @@ class ComparedMeasure:
             "run_noise": None if self.noise is None else self.noise.deviation,
             "n": decision.n,
             "units": decision.units,
+            "queries_worse": self.worse,
+            "queries_better": self.better,
+            "queries_needed": self.queries_needed,
         }
 
 
@@ -180,6 +210,24 @@ class PairedQueries:
     now: Floats
     units: np.ndarray[Any, Any] | None
     noise: tuple[RunNoise | None, ...] = ()  # of whole runs, by measure
+    problems: Mapping[int, str] = field(default_factory=dict)  # by column: why the sides are not comparable
+    group: QueryGroup | None = None
+
+    @property
+    def comparable(self) -> list[int]:
+        """The columns of the measures on which both sides can be compared."""
+        return [column for column in range(len(self.measures)) if column not in self.problems]
+
+    @property
+    def worst(self) -> Floats:
+        """The worst value of each measure, turned; if there is none, one that is worse than before for every query."""
+        signs = [float(measure.definition.direction) for measure in self.measures]
+        ends = [
+            measure.definition.range[0 if sign > 0 else 1] * sign
+            for measure, sign in zip(self.measures, signs, strict=True)
+        ]
+        lowest = self.turned.baseline.min(axis=0, initial=0.0) - 1.0
+        return np.where(np.isfinite(ends), ends, lowest)
 
     @property
     def turned(self) -> PairedColumns:
@@ -194,13 +242,22 @@ class PairedQueries:
         return self.turned.differences
 
 
-def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
-    """The first ``gated`` measures of the scores beside those of the baseline."""
+def pair_queries(
+    scores: Scores,
+    stored: Baseline,
+    gated: int,
+    *,
+    facts: ResultFacts = UNKNOWN_FACTS,
+    members: Mask | None = None,
+    group: QueryGroup | None = None,
+) -> PairedQueries:
+    """The first ``gated`` measures of the scores beside those of the baseline, for all queries or those of a group."""
     measures = scores.measures[:gated]
     current = replace(scores, measures=measures, values=scores.values[:, :gated], requested=scores.requested[:gated])
     baseline = aligned_scores(stored, current)
-    rows = np.flatnonzero(shared_queries(current, baseline, range(gated)))
-    if not len(rows):
+    shared = shared_queries(current, baseline, range(gated))
+    rows = np.flatnonzero(shared if members is None else shared & members)
+    if not len(rows) and group is None:
         raise InputError(
             f"no query has values both in {shown(scores.run)} and in the baseline {shown(stored.run)}",
             hint="both must be made with the same queries",
@@ -215,57 +272,117 @@ def pair_queries(scores: Scores, stored: Baseline, gated: int) -> PairedQueries:
         current.values[rows],
         query_units,
         family_noise([stored.run_noise(measure.name, queries, query_units) for measure in measures]),
+        _problems(measures, *run_sides(scores, facts, stored)),
+        group,
     )
 
 
-def joint_columns(several: Sequence[PairedQueries]) -> PairedColumns:
-    """The columns of one run beside several baselines, over all of their queries; NaN if a query is not in one."""
-    turned = [pairs.turned for pairs in several]
+def _problems(measures: Sequence[Measure], system: NamedFacts, baseline: NamedFacts) -> dict[int, str]:
+    """Why the sides are not comparable, by the column of a measure."""
+    reasons = [not_comparable(measure, system, baseline) for measure in measures]
+    return {column: reason for column, reason in enumerate(reasons) if reason is not None}
+
+
+def run_sides(scores: Scores, facts: ResultFacts, stored: Baseline) -> tuple[NamedFacts, NamedFacts]:
+    """The two sides as sentences name them: by their own names, if these differ."""
+    names = printable(scores.run), printable(stored.run)
+    if names[0] == names[1] or len({run.name for run in stored.runs}) > 1:
+        names = "this run", "the baseline"
+    return NamedFacts(names[0], facts), NamedFacts(names[1], stored.facts)
+
+
+class JointColumns(NamedTuple):
+    """What is tested together, and what each column would be if every query fell to the worst value."""
+
+    columns: PairedColumns
+    worst: Floats
+
+
+def joint_columns(several: Sequence[PairedQueries]) -> JointColumns:
+    """The comparable columns of one run beside several baselines and in groups; NaN if a query is not in one."""
     every = dict.fromkeys(query for pairs in several for query in pairs.queries)
     row_of = {query: row for row, query in enumerate(every)}
-    rows = [[row_of[query] for query in pairs.queries] for pairs in several]
-    system, baseline = (
-        np.full((len(row_of), sum(len(columns.ranges) for columns in turned)), np.nan) for _ in range(2)
-    )
-    units: np.ndarray[Any, Any] | None = None
-    if any(columns.units is not None for columns in turned):
-        units = np.full(len(row_of), None, dtype=object)
+    kept = [(pairs, pairs.turned, pairs.comparable) for pairs in several if pairs.comparable]
+    shape = len(row_of), sum(len(comparable) for _, _, comparable in kept)
+    system, baseline = (np.full(shape, np.nan) for _ in range(2))
+    has_units = any(pairs.units is not None for pairs in several)
+    units = np.full(len(row_of), None, dtype=object) if has_units else None
     place = 0
-    for columns, own in zip(turned, rows, strict=True):
-        where = np.ix_(own, range(place, place + len(columns.ranges)))
-        system[where], baseline[where] = columns.system, columns.baseline
-        if units is not None and columns.units is not None:
-            units[own] = columns.units
-        place += len(columns.ranges)
-    ranges = tuple(limits for columns in turned for limits in columns.ranges)
-    return PairedColumns(
-        system, baseline, ranges, units, noise=tuple(noise for columns in turned for noise in columns.noise)
+    for pairs, turned, comparable in kept:
+        rows = [row_of[query] for query in pairs.queries]
+        where = np.ix_(rows, range(place, place + len(comparable)))
+        system[where], baseline[where] = turned.system[:, comparable], turned.baseline[:, comparable]
+        if units is not None and pairs.units is not None:
+            units[rows] = pairs.units
+        place += len(comparable)
+    columns = PairedColumns(
+        system,
+        baseline,
+        tuple(turned.ranges[column] for _, turned, comparable in kept for column in comparable),
+        units,
+        noise=tuple(pairs.noise[column] for pairs, _, comparable in kept for column in comparable),
     )
+    worst = [pairs.worst[column] for pairs, _, comparable in kept for column in comparable]
+    return JointColumns(columns, np.array(worst, dtype=np.float64))
 
 
-def compare_measures(several: Sequence[PairedQueries], rule: Rule) -> list[tuple[ComparedMeasure, ...]]:
-    """One row per gated measure and baseline; all are tested together."""
-    decisions = decide(several[0].turned if len(several) == 1 else joint_columns(several), rule)
-    count = len(several[0].measures)
-    return [_rows(pairs, decisions[count * place : count * (place + 1)]) for place, pairs in enumerate(several)]
-
-
-def _rows(pairs: PairedQueries, decisions: Sequence[Decision]) -> tuple[ComparedMeasure, ...]:
-    rows = []
-    for column, (measure, decision) in enumerate(zip(pairs.measures, decisions, strict=True)):
-        before, now = pairs.before[:, column], pairs.now[:, column]
-        rows.append(
-            ComparedMeasure(
-                measure=measure.name,
-                before=aggregate(before, "mean") or 0.0,
-                now=aggregate(now, "mean") or 0.0,
-                interval=_on_own_scale(decision.interval, measure),
-                lower_is_better=measure.definition.direction < 0,
-                decision=decision,
-                noise=pairs.noise[column],
-            )
+def compare_measures(several: Sequence[PairedQueries], rule: GateRule) -> list[tuple[ComparedMeasure, ...]]:
+    """One row per gated measure, for each baseline and group; all that are comparable are tested together."""
+    joint = joint_columns(several)
+    decisions = decide(joint.columns, rule) if len(joint.worst) else ()
+    improvement = joint.columns.differences
+    open_rows = [
+        index
+        for index, decision in enumerate(decisions)
+        if decision.outcome == "inconclusive" and bool((improvement[:, index] < 0).any())
+    ]
+    needed = undecided_columns(joint.columns, joint.worst, open_rows, rule)
+    tested = iter(
+        [
+            (replace(one, outcome="undecided"), needed[index]) if index in needed else (one, None)
+            for index, one in enumerate(decisions)
+        ]
+    )
+    return [
+        tuple(
+            _row(pairs, column, *(next(tested) if column in pairs.comparable else (_untested(pairs, column), None)))
+            for column in range(len(pairs.measures))
         )
-    return tuple(rows)
+        for pairs in several
+    ]
+
+
+def _untested(pairs: PairedQueries, column: int) -> Decision:
+    """The decision on a measure that is not comparable: none."""
+    n = len(pairs.queries)
+    change = float(pairs.improvement[:, column].mean()) if n else 0.0
+    interval = Interval(None, None, 0.0, "", n, reason=pairs.problems[column])
+    return Decision("not comparable", change, interval, None, None, None, None, None, n, n)
+
+
+def _row(pairs: PairedQueries, column: int, decision: Decision, queries_needed: int | None) -> ComparedMeasure:
+    measure, before, now = pairs.measures[column], pairs.before[:, column], pairs.now[:, column]
+    improvement = pairs.improvement[:, column]
+    order = np.argsort(improvement, kind="stable")
+    losing = order[: int((improvement < 0).sum())].tolist()
+    is_comparable = column not in pairs.problems
+    return ComparedMeasure(
+        measure=measure.name,
+        before=aggregate(before, "mean") or 0.0,
+        now=aggregate(now, "mean") or 0.0,
+        interval=_on_own_scale(decision.interval, measure),
+        lower_is_better=measure.definition.direction < 0,
+        decision=decision,
+        noise=pairs.noise[column],
+        group=pairs.group,
+        reason=pairs.problems.get(column),
+        worse=len(losing) if is_comparable else 0,
+        better=int((improvement > 0).sum()) if is_comparable else 0,
+        losses=tuple(QueryLoss(pairs.queries[row], float(before[row]), float(now[row])) for row in losing[:MAX_LOSSES])
+        if is_comparable
+        else (),
+        queries_needed=queries_needed,
+    )
 
 
 def _on_own_scale(interval: Interval, measure: Measure) -> Interval:
@@ -287,7 +404,7 @@ def unpaired_notes(scores: Scores, stored: Baseline, pairs: PairedQueries) -> li
     return [Note("unpaired", f"{text}: {query_sample(unpaired)}")]
 
 
-def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
+def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: GateRule) -> list[Note]:
     """A note about what this number of queries cannot show."""
     skewed = [
         Note("skewness", f"{row.measure}: {row.decision.caveat}")
@@ -297,7 +414,10 @@ def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[N
     return skewed + _size_notes(compared, rule)
 
 
-def _size_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
+def _size_notes(compared: Sequence[ComparedMeasure], rule: GateRule) -> list[Note]:
+    compared = [row for row in compared if row.reason is None]
+    if not compared or any(row.decision.outcome == "undecided" for row in compared):
+        return []
     units = compared[0].decision.units
     needed = [row.decision.changes_needed for row in compared if row.decision.changes_needed is not None]
     if needed and units < max(needed):

@@ -364,7 +364,7 @@ def gate_lines(report: Report) -> list[str]:
         return []
     blocks = [part for part in document(gate).parts() if isinstance(part, Sentences) and part.role != "verdict"]
     lines = [line for block in blocks for line in lines_of(block)]
-    return lines if gate.verdict == "skipped" else lines[:-1]
+    return lines if gate.reason is not None else lines[:-1]
 
 
 @dataclass(frozen=True)
