@@ -16,6 +16,7 @@ from rankgauge.cli.options.outputs import format_option, write_html, write_page
 from rankgauge.cli.printing import print_message, write, write_lines
 from rankgauge.core.formatting import plural, text_of
 from rankgauge.core.settings import Section
+from rankgauge.core.verdicts import exit_code
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.history.entries import ALL_ENTRIES, EntryFilter
 from rankgauge.io.atomic_files import check_writable
@@ -98,7 +99,6 @@ def _folder_of(path: Path) -> Path:
     return path.parent
 
 
-EXIT_CHANGED = 1
 MAX_LISTED = 20  # tolerated differences in a text
 
 
@@ -149,4 +149,4 @@ def report_verify_command(folder: str, format: str, index: str | None) -> int | 
     else:
         for change in verification.changes:
             write_lines(printable(str(change), None))
-    return None if verification.ok else EXIT_CHANGED
+    return exit_code("pass" if verification.ok else "fail")

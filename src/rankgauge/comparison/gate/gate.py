@@ -64,7 +64,7 @@ from rankgauge.io.sources import FileSource, can_read_again, is_plain
 from rankgauge.measures.measure import Measure
 from rankgauge.validation.label_rot import LabelCheck, compare_hashes, stored_hashes
 
-SHOWN_IDS = 3  # of each side, if none matches
+SHOWN_IDS, EXAMINED_IDS = 3, 100  # of each side, if none matches
 MAX_NAMED = 10  # queries and groups in a note
 
 
@@ -187,9 +187,9 @@ def nothing_to_judge(evaluation: Evaluation, baseline: Baseline | None, run: Run
         return None if is_refusal else f"{shown(scores.run)} has no results for any query"
     if len(hits.rank) or (baseline is not None and _has_judged(baseline)):
         return None
-    results = [] if run is None else next(iter(run.documents())).head(SHOWN_IDS)
-    labels = evaluation.qrels.docs.head(SHOWN_IDS)
-    sides = [", ".join(map(shown, ids)) or "none" for ids in (results, labels)]
+    results = [] if run is None else next(iter(run.documents())).head(EXAMINED_IDS)
+    labels = evaluation.qrels.docs.head(EXAMINED_IDS)
+    sides = [", ".join([*map(shown, dict.fromkeys(ids))][:SHOWN_IDS]) or "none" for ids in (results, labels)]
     return f"none of the retrieved documents is judged: {shown(scores.run)} has {sides[0]}, the labels have {sides[1]}"
 
 
