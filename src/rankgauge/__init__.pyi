@@ -3,7 +3,6 @@ from rankgauge.comparison.compare import compare as compare
 from rankgauge.comparison.comparison_result import Comparison as Comparison
 from rankgauge.comparison.gate.baseline_file import write_baseline as write_baseline
 from rankgauge.comparison.gate.gate import gate as gate
-from rankgauge.comparison.gate.requirements import GateRule as GateRule
 from rankgauge.comparison.statistics_options import Statistics as Statistics
 from rankgauge.config.configured_settings import load_settings as load_settings
 from rankgauge.config.settings import Settings as Settings

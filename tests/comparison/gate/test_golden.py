@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankgauge import GateRule, InputError, Qrels, UsageError, gate, write_baseline
+from rankgauge import InputError, Qrels, UsageError, gate, write_baseline
+from rankgauge.comparison import GateRule
 
 QUERIES = [f"q{n:02}" for n in range(46)]
 CASES = [{"id": query, "query": f"text of {query}", "relevant_ids": [f"d-{query}"]} for query in QUERIES]

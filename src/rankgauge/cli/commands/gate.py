@@ -55,6 +55,7 @@ from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.evaluate import DEFAULT_DEPTH
 from rankgauge.io.atomic_files import check_outputs, write_atomically
 from rankgauge.io.byte_streams import load_file, source_name
+from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.results import Opening
 from rankgauge.io.sources import is_plain
@@ -71,11 +72,12 @@ GITHUB_SUMMARY = "GITHUB_STEP_SUMMARY"
 class ShownQueries:
     """How much of the queries behind a verdict is shown."""
 
-    changes: int = setting_of(Settings, "changes", default=SHOWN_CHANGES, help="List N queries behind each check.")
+    changes: int = setting_of(
+        Settings, "changes", default=SHOWN_CHANGES, help="List N queries behind each check.", is_common=False
+    )
     texts: bool | None = setting(
         None,
-        "Show texts of documents, too; or none at all, not even those of queries, also on the HTML report.  [default: "
-        "texts of queries; on the HTML report, of documents, too]",
+        "Show texts of documents, too, or no texts at all.  [default: those of queries]",
         Section.OUTPUT,
         flag="--texts/--no-texts",
         common=True,
@@ -136,24 +138,21 @@ class GateRequest:
     )
     require_each: tuple[str, ...] = setting(
         (),
-        "Require every query to reach a value: 'Success@5>=1'; repeatable. A query that missed it in the baseline too "
-        "is a known miss.",
+        "Require every query to reach a value: 'Success@5>=1'; repeatable.",
         Section.GATE,
         flag="--require-each 'M>=X'",
         common=True,
     )
     allow: str | None = setting(
         None,
-        "With --require-each, allow the misses in FILE: one query per line, with a reason: q07 # not indexed yet.",
+        "Allow the misses in FILE, one per line with a reason: q07 # not indexed yet.",
         Section.GATE,
         flag="--allow FILE",
         kind="path",
-        common=True,
     )
     baseline: str | None = setting(
         None,
-        "Compare with a baseline written by --write-baseline, a run, or the saved results of a branch (history:main): "
-        "no gated measure may drop.",
+        "Compare with a stored baseline, a run, or the saved results of a branch (history:main).",
         Section.GATE,
         flag="--baseline FILE",
         kind="path",
@@ -168,14 +167,12 @@ class GateRequest:
 @documented(
     "gate",
     """
-    # Ask a search every query of a golden file, each of which must be answered in the top 5
+    # Every query of a golden file must find a relevant document
     rankgauge gate golden.jsonl ./search.py:search --require-each 'Success@5>=1'
     # Test a log, which has labels and results, and compare it with another
     rankgauge gate today.jsonl --require 'R@5 >= 0.8' --baseline monday.jsonl
-    # Store a baseline
+    # Store a baseline; later, --baseline baseline.json fails if a run is worse
     rankgauge gate qrels.txt my.run --write-baseline baseline.json
-    # Fail if a run is significantly worse than it
-    rankgauge gate qrels.txt my.run --baseline baseline.json --summary summary.md
     """,
 )
 @click.argument("qrels", type=click.Path(allow_dash=True), metavar="LABELS")
@@ -215,7 +212,7 @@ class GateRequest:
         section=Section.GATE,
         type=click.Path(),
         metavar="FILE",
-        help="Store this run as a baseline, unless the gate fails.",
+        help="Store this run as a baseline if it passes.",
     ),
     option(
         "--append",
@@ -231,7 +228,7 @@ class GateRequest:
         section=Section.OUTPUT,
         type=click.Path(),
         metavar="FILE",
-        help='Also write Markdown to FILE, such as "$GITHUB_STEP_SUMMARY".',
+        help="Also write Markdown to FILE.",
     ),
     *declared_options(ShownQueries),
     HTML,
@@ -253,11 +250,9 @@ def gate_command(
 ) -> int:
     """Fail if retrieval got worse, for CI.
 
-    A required value that is missed fails. With a baseline, only a drop fails that is significant (paired over queries,
-    one-sided, corrected over all gated measures and groups) and at least the margin. Results that were fetched to
-    different depths are not compared. Every failure names its queries. Exit codes: 0 passed or undecided, 1 failed, 2
-    cannot be decided: not comparable, nothing to judge, labels rotted, bad input. Labels and results are those of
-    `rankgauge evaluate`; a log holds both, and its labels apply to the baseline, too.
+    A required value that is missed fails; so does a significant drop from a baseline (paired over queries, one-sided,
+    corrected over all measures and groups) of at least the margin. Exit codes: 0 passed or undecided, 1 failed, 2
+    cannot be decided. The labels of a log, which has results too, apply to the baseline.
     """
     sources.check()
     saving = output.saving
@@ -463,8 +458,6 @@ def document_texts(result: GateResult, corpus: str | None) -> dict[str, str]:
         if doc in listed and text is not None
     }
     if corpus is not None:
-        from rankgauge.io.corpus.corpus_files import read_corpus
-
         for document in read_corpus(corpus):
             name = document.id.decode("utf-8", "surrogateescape")
             if name in listed:

@@ -18,7 +18,8 @@ import numpy as np
 
 from rankgauge.comparison.change_parts import ChangeParts, CrossedScores, Method, rescored, version_pair
 from rankgauge.comparison.gate.baseline import Baseline, aligned_scores, mean_of
-from rankgauge.comparison.gate.decision import ComparedMeasure, Decision, GateOutcome, PairedQueries, decide
+from rankgauge.comparison.gate.compared_measures import ComparedMeasure, PairedQueries
+from rankgauge.comparison.gate.decision import Decision, GateOutcome, decide
 from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.label_changes import JudgmentChanges, judgment_changes
 from rankgauge.core.arrays import Floats

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from rankgauge.comparison.gate.baseline import ranks_of
-from rankgauge.comparison.gate.decision import ComparedMeasure
+from rankgauge.comparison.gate.compared_measures import ComparedMeasure
 from rankgauge.comparison.gate.requirements import QueryGroup, Requirement
 from rankgauge.core.qrels import Qrels
 from rankgauge.io.formats.named_columns import normalize_name

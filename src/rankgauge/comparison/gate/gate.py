@@ -23,7 +23,7 @@ from rankgauge.comparison.gate.causes import (
     grade_zero_notes,
     with_current_labels,
 )
-from rankgauge.comparison.gate.decision import (
+from rankgauge.comparison.gate.compared_measures import (
     ComparedMeasure,
     compare_measures,
     pair_queries,

@@ -13,7 +13,8 @@ from rankgauge.comparison.differences import Mask
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.causes import Blame, LabelGrowth
 from rankgauge.comparison.gate.changed_queries import QueryList, query_lists, query_texts
-from rankgauge.comparison.gate.decision import ComparedMeasure, GateOutcome
+from rankgauge.comparison.gate.compared_measures import ComparedMeasure
+from rankgauge.comparison.gate.decision import GateOutcome
 from rankgauge.comparison.gate.golden import HeldQueries
 from rankgauge.comparison.gate.requirements import SHOWN_CHANGES, GateRule, QueryGroup, Requirement
 from rankgauge.comparison.statistics_options import describe_family

@@ -138,7 +138,7 @@ def held_queries(
     ids = {text: query for query, text in texts.items()}
     reasons = {query if query in known else ids.get(query, query): reason for query, reason in allowed.items()}
     every = dict.fromkeys([*general, *(requirement for demanded in own.values() for requirement in demanded)])
-    columns = {requirement: _Column(scores, requirement, baseline) for requirement in every}
+    columns = {requirement: _RequiredColumn(scores, requirement, baseline) for requirement in every}
     held: list[str] = []
     misses: list[QueryMiss] = []
     recovered: list[str] = []
@@ -156,7 +156,7 @@ def held_queries(
     return HeldQueries(tuple(every), len(held), tuple(misses), tuple(recovered), unknown)
 
 
-class _Column:
+class _RequiredColumn:
     """The values of a requirement's measure, now and in the baseline."""
 
     def __init__(self, scores: Scores, requirement: Requirement, baseline: Baseline | None) -> None:

@@ -47,7 +47,6 @@ class GateRule:
         "Pass or fail if queries got worse, and are too few for any drop to be significant.",
         Section.GATE,
         choices=("pass", "fail"),
-        common=True,
     )
 
     def __post_init__(self) -> None:

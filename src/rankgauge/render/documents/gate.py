@@ -10,7 +10,8 @@ from rankgauge.comparison.comparability import DEPTH_HINT
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.causes import Bounds, Cause
 from rankgauge.comparison.gate.changed_queries import DocumentMove, QueryList
-from rankgauge.comparison.gate.decision import ComparedMeasure, Decision, GateOutcome
+from rankgauge.comparison.gate.compared_measures import ComparedMeasure
+from rankgauge.comparison.gate.decision import Decision, GateOutcome
 from rankgauge.comparison.gate.gate_result import CHANGE_DIGITS, VERDICT_WORDS, GateResult, Verdict
 from rankgauge.comparison.label_changes import changes_sentence
 from rankgauge.config.bands import Band, Bands
