@@ -11,6 +11,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from rankgauge import evaluate
+from tests.render.html.unpacking import data_of
 from tests.warm_process import WarmProcess
 
 Command = Callable[..., Any]
@@ -249,3 +250,108 @@ def test_either_side_may_come_through_a_pipe(
         done = subprocess.run([*run, *arguments], input=file.read_bytes(), capture_output=True, check=False)
         assert done.returncode == 1, done.stderr
         assert b"12 relevant documents" in done.stdout
+
+
+# -- what is shown of texts, and where -----------------------------------------------------------------------------
+
+CASE_TEXT, DOCUMENT_TEXT = "how to reset the secret device", "the confidential manual"
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> dict[str, Path]:
+    """Test cases with texts, a log that misses all of them, and the documents."""
+    cases = [{"id": f"q{n}", "query": f"{CASE_TEXT} {n}", "relevant_ids": [f"d{n}"]} for n in range(12)]
+    log = [{**case, "retrieved": [{"id": "x", "text": DOCUMENT_TEXT}, {"id": f"d{n}", "text": DOCUMENT_TEXT}]}
+           for n, case in enumerate(cases)]  # fmt: skip
+    corpus = [{"_id": f"d{n}", "text": DOCUMENT_TEXT} for n in range(12)]
+    for name, rows in (("cases.jsonl", cases), ("log.jsonl", log), ("corpus.jsonl", corpus)):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {name: tmp_path / f"{name}.jsonl" for name in ("cases", "log", "corpus")}
+
+
+@pytest.mark.parametrize("format", ["table", "json", "junit", "markdown"])
+def test_texts_of_documents_are_shown_only_if_asked_for(format: str, command: Command, texts: dict[str, Path]) -> None:
+    arguments = ("gate", texts["log"], "--require-each", "Success@1>=1", "--format", format)
+    default, all_texts, none = (command(*arguments, *more).out for more in ((), ("--texts",), ("--no-texts",)))
+    assert "how to reset" in default
+    assert "confidential" not in default
+    assert "how to reset" in all_texts
+    assert "the confidential" in all_texts
+    for out in (default, all_texts, none):
+        assert "q0" in out
+        assert "d0" in out
+    assert "how to reset" not in none
+    assert "confidential" not in none
+    with_corpus = command(*arguments, "--texts", "--corpus", texts["corpus"]).out
+    assert "the confidential" in with_corpus
+
+
+def page_text(path: Path) -> str:
+    """Everything on a page, also what is packed for its scripts."""
+    page = path.read_text(encoding="utf-8")
+    return page + json.dumps(data_of(page), default=str)
+
+
+def test_no_texts_covers_the_summary_and_the_page(command: Command, texts: dict[str, Path], tmp_path: Path) -> None:
+    page, summary = tmp_path / "page.html", tmp_path / "summary.md"
+    arguments = ("gate", texts["log"], "--require-each", "Success@1>=1", "--html", page, "--summary", summary)
+    command(*arguments)
+    assert "how to reset" in page_text(page)
+    assert "confidential" in page_text(page)
+    assert "how to reset" in summary.read_text(encoding="utf-8")
+    assert "confidential" not in summary.read_text(encoding="utf-8")
+    command(*arguments, "--no-texts", "--corpus", texts["corpus"])
+    for text in (page_text(page), summary.read_text(encoding="utf-8")):
+        assert "how to reset" not in text
+        assert "confidential" not in text
+        assert "q0" in text
+
+
+def test_queries_that_are_named_by_their_texts_cannot_hide_them(command: Command, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"query": "a secret", "retrieved": ["x", "d"], "relevant": ["d"]}) + "\n")
+    done = command("gate", log, "--require-each", "Success@1>=1", "--no-texts")
+    assert done.code == 64
+    assert "a secret" not in done.out + done.err
+    assert "add ids to the labels" in done.err
+
+
+def test_a_failure_names_its_queries_in_every_output(command: Command, texts: dict[str, Path], tmp_path: Path) -> None:
+    before = tmp_path / "before.jsonl"
+    rows = [json.loads(line) for line in texts["log"].read_text().splitlines()]
+    before.write_text("".join(json.dumps({**row, "retrieved": row["retrieved"][::-1]}) + "\n" for row in rows))
+    page = tmp_path / "page.html"
+    arguments = ("gate", texts["log"], "--baseline", before, "-m", "RR", "--html", page)
+    for format in ("table", "junit", "markdown"):
+        done = command(*arguments, "--format", format)
+        assert done.code == 1
+        assert "RR: 12 of 12 queries got worse" in done.out.replace("\\", "")
+        assert "d0 1→2" in done.out
+        assert "7 more" in done.out
+    assert "RR: 12 of 12 queries got worse" in page.read_text(encoding="utf-8")
+    assert "d0 1→2" in page.read_text(encoding="utf-8")
+    data = json.loads(command(*arguments, "--format", "json", "--changes", 2).out)["gate"]["queries"][0]
+    assert (data["total"], [row["query"] for row in data["listed"]]) == (12, ["q0", "q1"])
+
+
+def test_the_configuration_has_everything_that_the_options_have(
+    command: Command, texts: dict[str, Path], tmp_path: Path
+) -> None:
+    config = tmp_path / "rankgauge.yaml"
+    (tmp_path / "allowed.txt").write_text("".join(f"q{n} # known\n" for n in range(12)))
+    config.write_text(
+        "gate:\n  require_each: Success@1>=1\n  allow: allowed.txt\n  undecided: fail\n  by: kind\n"
+        "  require: RR>=0.9\n  requirements: {a: RR>=0.4, b: [RR>=0.4, P@1<=0.5]}\n"
+    )
+    rows = [json.loads(line) for line in texts["log"].read_text().splitlines()]
+    kinds = [{**row, "kind": "ab"[n % 2]} for n, row in enumerate(rows)]
+    texts["log"].write_text("".join(json.dumps(row) + "\n" for row in kinds))
+    done = command("gate", texts["log"], "--config", config)
+    assert done.code == 1
+    assert done.out.startswith("fail: 0 of 12 queries meet Success@1 >= 1; 12 are known to miss; missed RR >= 0.9 (0.5")
+    assert "RR >= 0.4 [kind=a]" in done.out
+    assert "P@1 <= 0.5 [kind=b]" in done.out
+    assert command("gate", texts["log"], "--config", config, "--require", "RR>=0.5").code == 0
+    bad = command("gate", texts["log"], "--config", config, "--set", "gate.requirements={c: RR>=0.4}")
+    assert bad.code == 64
+    assert "no group is called 'c'" in bad.err

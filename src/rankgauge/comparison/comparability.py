@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.formatting import percent, plural
+from rankgauge.core.formatting import plural, text_of
 from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.run import RunExtras, Status
 from rankgauge.errors import Note
@@ -123,8 +123,13 @@ def comparability_notes(measures: Sequence[Measure], system: NamedFacts, baselin
     notes = [*_depth_notes(measures, system, baseline)]
     shares = system.facts.judged, baseline.facts.judged
     if shares[0] is not None and shares[1] is not None and abs(shares[0] - shares[1]) >= SHARE_DIFFERENCE:
-        text = f"{percent(shares[0])} of the top {POOL_DEPTH} of {system.name} are judged, {percent(shares[1])} of"
-        notes.append(Note("judged-share", f"{text} {baseline.name}: unjudged documents count as not relevant"))
+        text = f"{text_of(shares[0], 'share')} of the top {POOL_DEPTH} of {system.name} are judged,"
+        notes.append(
+            Note(
+                "judged-share",
+                f"{text} {text_of(shares[1], 'share')} of {baseline.name}: unjudged documents count as not relevant",
+            )
+        )
     return notes
 
 

@@ -350,7 +350,7 @@ def compare_with_baselines(
     notes = [
         *result.notes,
         *comparability_notes(scores.measures[:gated], *sides),
-        *(sent_notes(*sides) if scores.conventions.query_set != "both" else []),
+        *(sent_notes(*sides) if growth is None and scores.conventions.query_set != "both" else []),
         *unpaired_notes(scores, baseline, several[0]),
         *sensitivity_notes(compared[0], result.rule),
     ]

@@ -237,7 +237,7 @@ class GateResult(HtmlView):
         elif row.better:
             text += f", {row.better} got better"
         named = ", ".join(show(loss.query) for loss in row.losses[:WORST_NAMED])
-        return f"{text}: {named}{', …' if row.worse > WORST_NAMED else ''}"
+        return f"{text}: {named}{', …' if row.worse > WORST_NAMED else '.'}"
 
     def _with_rot(self, rot: LabelCheck, parts: list[str]) -> list[str]:
         """What is known about rotted labels, and that the rest holds for the other queries; what failed comes first."""

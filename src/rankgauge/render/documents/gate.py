@@ -105,7 +105,7 @@ def verdict_sentence(result: GateResult) -> Sentences:
     """The verdict and why, in a sentence whose names are marked; then the queries that got worse although it passed."""
     word, tone = VERDICT_WORDS.get(result.verdict, result.verdict), VERDICT_TONES.get(result.verdict, "neutral")
     second = result.second_line(marked)
-    lines = [f"{result.answer(marked)}.", *([] if second is None else [f"{second}."])]
+    lines = [f"{result.answer(marked)}.", *([] if second is None else [second])]
     return Sentences(lines, "verdict", tone, word)
 
 
@@ -119,16 +119,14 @@ def hint_lines(result: GateResult) -> list[str]:
 
 
 def query_parts(result: GateResult) -> list[Sentences]:
-    """The queries behind what failed or is undecided; those of several measures only once."""
+    """The queries behind what failed or is undecided: of several measures that dropped, those of the first."""
     if result.verdict not in ("fail", "undecided"):
         return []
-    parts, listed = [], set[str]()
+    lists: dict[tuple[str, object], QueryList] = {}
     for one in result.query_lists:
-        names = {query.query for query in one.queries}
-        if not names <= listed:
-            parts.append(Sentences(query_lines(result, one), title=query_title(one)))
-        listed |= names
-    return parts
+        is_drop = one.kind in ("drop", "undecided")
+        lists.setdefault(("drop", one.group) if is_drop else (one.kind, one.check), one)
+    return [Sentences(query_lines(result, one), title=query_title(one)) for one in lists.values()]
 
 
 def query_title(one: QueryList) -> str:
