@@ -10,9 +10,8 @@ import rankgauge
 from benchmarks.simulations._populations import DEFAULTS, RANGE, Floats, Population
 from benchmarks.simulations._tables import ALPHA
 from rankgauge.benchmark.plan import SHIPPED
-from rankgauge.comparison import GateRule
 from rankgauge.comparison.gate.decision import decide
-from rankgauge.comparison.gate.requirements import Rule
+from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.significance import PairedColumns, TestedDifference, family_tests
 from rankgauge.comparison.statistics_options import Statistics, is_significant
 
@@ -48,7 +47,7 @@ def check() -> None:
     compared = rankgauge.compare(qrels, runs, DEFAULTS, statistics=statistics).differences
     arrays = [*tested(differences[:, :1], statistics), *tested(differences[:, 1:], statistics)]
     gated = rankgauge.gate(qrels, runs[1], DEFAULTS, baseline=runs[0], rule=GateRule(0.02, statistics)).compared
-    decisions = decide(columns_of(differences), Rule(0.02, statistics))
+    decisions = decide(columns_of(differences), GateRule(0.02, statistics))
     dropped = tested(differences, replace(statistics, alternative="less"))
     risen = tested(differences, replace(statistics, alternative="greater"))
     same = [

@@ -84,7 +84,11 @@ def test_an_entry_opens_with_the_queries_that_changed_most(history: History, pla
         now, before = (
             history.entry(name).scores.per_query(shown["measure"]) for name in (entry["name"], shown["since"])
         )
-        changes = {query: now[query] - before[query] for query in now if now[query] != before.get(query, now[query])}
+        changes = {
+            query: value - (before[query] or 0.0)
+            for query, value in now.items()
+            if value is not None and value != before.get(query, value)
+        }
         assert shown["total"] == len(changes)
         largest = sorted(map(abs, changes.values()), reverse=True)[: len(shown["rows"])]
         assert [abs(after - first) for _, first, after in shown["rows"]] == pytest.approx(largest, abs=1e-5)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from rankgauge.comparison.gate.baseline import ranks_of
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure
 from rankgauge.comparison.gate.requirements import QueryGroup, Requirement
 from rankgauge.core.qrels import Qrels
@@ -113,9 +112,17 @@ class QueryLookup:
         return {query: row for row, query in enumerate(self.qrels.queries.to_text())}
 
     @cached_property
-    def _now(self) -> dict[str, dict[str, int]]:
-        joined = self.result.evaluation.joined
-        return ranks_of(joined[0].hits, self.qrels) if joined else {}
+    def _joined_rows(self) -> dict[str, int]:
+        return {query: row for row, query in enumerate(self.result.scores.queries)}
+
+    def _now(self, query: str) -> dict[str, int]:
+        """The rank of each judged document that this run has for a query."""
+        row, hits = self._joined_rows.get(query), self.result.evaluation.joined[0].hits
+        if row is None:
+            return {}
+        begin, end = int(hits.offsets[row]), int(hits.offsets[row + 1])
+        documents = self.qrels.docs.take(hits.ordinal[begin:end]).to_text()
+        return dict(zip(documents, hits.rank[begin:end].tolist(), strict=True))
 
     @cached_property
     def _before(self) -> Mapping[str, Mapping[str, int]]:
@@ -130,7 +137,7 @@ class QueryLookup:
         begin, end = int(self.qrels.offsets[row]), int(self.qrels.offsets[row + 1])
         docs = self.qrels.docs.take(np.arange(begin, end)).to_text()
         grades = self.qrels.grades[begin:end].tolist()
-        before, now = self._before.get(query, {}), self._now.get(query, {})
+        before, now = self._before.get(query, {}), self._now(query)
         cutoff = measure.cutoff if isinstance(measure.cutoff, int) else None
         every = [
             DocumentMove(doc, grade, before.get(doc), now.get(doc))

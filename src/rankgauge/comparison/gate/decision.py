@@ -23,7 +23,7 @@ from rankgauge.core.ids import Ints
 from rankgauge.stats.distributions import t_quantile
 from rankgauge.stats.joint_tests import POWER
 from rankgauge.stats.noise import RunNoise
-from rankgauge.stats.results import Interval
+from rankgauge.stats.results import Alternative, Interval
 from rankgauge.stats.samples import Sample, sample
 
 GateOutcome = Literal["worse", "no worse", "inconclusive", "unchanged", "undecided", "not comparable"]
@@ -157,7 +157,7 @@ def _falls(columns: PairedColumns, worst: Floats, rows: Ints, rule: GateRule) ->
             [f"{copy} {unit}" for copy, unit in zip(copies, columns.units[rows], strict=True)], dtype=object
         )
     fallen = replace(columns, system=system, baseline=baseline, units=units)
-    alternative = "two-sided" if rule.two_sided else "less"
+    alternative: Alternative = "two-sided" if rule.two_sided else "less"
     statistics = replace(rule.statistics, alternative=alternative)
     tests = family_tests(fallen, statistics, sensitivity=False)
     if any(test.p_corrected is None for test in tests):  # some tests have no p if all differences are equal

@@ -187,10 +187,9 @@ def nothing_to_judge(evaluation: Evaluation, baseline: Baseline | None, run: Run
         return None if is_refusal else f"{shown(scores.run)} has no results for any query"
     if len(hits.rank) or (baseline is not None and _has_judged(baseline)):
         return None
-    results = [] if run is None else next(iter(run.documents())).head(EXAMINED_IDS)
-    labels = evaluation.qrels.docs.head(EXAMINED_IDS)
-    sides = [", ".join([*map(shown, dict.fromkeys(ids))][:SHOWN_IDS]) or "none" for ids in (results, labels)]
-    return f"none of the retrieved documents is judged: {shown(scores.run)} has {sides[0]}, the labels have {sides[1]}"
+    columns = [*([] if run is None else [next(iter(run.documents()))]), evaluation.qrels.docs]
+    sides = [", ".join([*map(shown, dict.fromkeys(ids.head(EXAMINED_IDS)))][:SHOWN_IDS]) for ids in columns]
+    return f"none of the retrieved documents is judged: {shown(scores.run)} has {sides[0]}, the labels have {sides[-1]}"
 
 
 def _is_best(scores: Scores, column: int) -> bool:
