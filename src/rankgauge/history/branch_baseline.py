@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankgauge.comparison.comparability import ResultFacts, common_depth
+from rankgauge.comparison.comparability import ResultFacts
 from rankgauge.comparison.gate.baseline import Baseline, BaselineRun, ranks_of, storable_judgments
 from rankgauge.config.settings import HISTORY_PREFIX
 from rankgauge.core.formatting import plural
@@ -122,12 +122,11 @@ def _baseline(loaded: EntrySeries, indices: Sequence[int], source: str) -> Basel
 def _results(entry: SavedEntry, qrels: Qrels | None, compat: Compat) -> tuple[dict[str, dict[str, int]], ResultFacts]:
     """The judged documents that an entry retrieved, by query, and how its results were collected.
 
-    Nothing is known if its run was not kept.
+    Only their depth is known if its run was not kept.
     """
-    if entry.run is None:
-        return {}, ResultFacts()
-    if qrels is None:
-        return {}, ResultFacts(common_depth(np.diff(entry.run.offsets)))
+    depth = entry.summary.facts["depth"]
+    if entry.run is None or qrels is None:
+        return {}, ResultFacts(depth)
     with held_warnings():  # they were issued when it was saved
         joined = join_each(qrels, [entry.run], Reading(), compat)[0]
-    return ranks_of(joined.hits, qrels), ResultFacts.of(joined)
+    return ranks_of(joined.hits, qrels), replace(ResultFacts.of(joined), depth=depth)
