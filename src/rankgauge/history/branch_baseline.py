@@ -129,4 +129,5 @@ def _results(entry: SavedEntry, qrels: Qrels | None, compat: Compat) -> tuple[di
         return {}, ResultFacts(depth)
     with held_warnings():  # they were issued when it was saved
         joined = join_each(qrels, [entry.run], Reading(), compat)[0]
-    return ranks_of(joined.hits, qrels), replace(ResultFacts.of(joined), depth=depth)
+    facts = ResultFacts.of(joined)
+    return ranks_of(joined.hits, qrels), facts if depth is None else replace(facts, depth=depth)
