@@ -119,7 +119,7 @@ def test_only_queries_that_both_sides_have_are_paired() -> None:
     half = Run.from_dict({query: GOOD[query] for query in QUERIES[:20]}, name="half")
     found = compare(QRELS, [Run.from_dict(POOR, name="poor"), half], "AP", conventions=Conventions(query_set="both"))
     assert found["half", "AP"].n == 20
-    assert [note.code for note in found.notes] == ["unpaired"]
+    assert [note.code for note in found.notes] == ["unpaired", "judged-share"]
     failed = Run.from_dict({query: GOOD[query] for query in QUERIES[:20]}, name="half", failed=QUERIES[20:])
     assert compare(QRELS, [Run.from_dict(POOR, name="poor"), failed], "AP")["half", "AP"].n == 20
     assert issubclass(UsageError, RankgaugeError)

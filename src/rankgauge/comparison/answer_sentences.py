@@ -42,15 +42,17 @@ def _of_two(comparison: Comparison) -> list[str]:
         return lines + [f"{row.measure}: {_finding(comparison, row)}." for row in others]
     for outcome in dict.fromkeys(row.outcome(comparison.alpha) for row in others):
         rows = [row for row in others if row.outcome(comparison.alpha) == outcome]
+        if outcome == "not comparable":
+            continue
         listed = ", ".join(f"{row.measure} ({row.text(row.difference or 0.0)})" for row in rows)
         lines.append(f"{outcome.capitalize()}: {listed}.")
-    return lines
+    return lines + _incomparable(comparison)
 
 
 def _of_many(comparison: Comparison) -> list[str]:
     """The best system and its group, then what is significant elsewhere, and what the queries can show."""
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
-    lines = [" ".join(best_sentences(comparison))]
+    lines = [" ".join(best_sentences(comparison)), *_incomparable(comparison)]
     others = [row for row in comparison.differences if row.measure != comparison.primary]
     significant = [row for row in others if row.is_significant(comparison.alpha)]
     if significant:
@@ -67,9 +69,26 @@ def _of_many(comparison: Comparison) -> list[str]:
     return lines if hopeless is None else [*lines, f"{_too_few(comparison, hopeless)}."]
 
 
+def _incomparable(comparison: Comparison) -> list[str]:
+    """What cannot be compared with the baseline, each reason once."""
+    measures_of: dict[tuple[str, str], list[str]] = {}
+    for row in comparison.differences:
+        if row.not_comparable is not None:
+            measures_of.setdefault((row.system, row.not_comparable), []).append(row.measure)
+    return [
+        f"{system} and {comparison.baseline} are not comparable on {_some(measures)}: {reason}."
+        for (system, reason), measures in measures_of.items()
+    ]
+
+
 def best_sentences(comparison: Comparison) -> list[str]:
-    """The best of three or more systems, those that cannot be distinguished from it, and those that are worse."""
+    """The best of three or more systems, those that cannot be distinguished from it, and those that are worse.
+
+    None is called the best if some cannot be compared.
+    """
     measure = comparison.scores[0].measures[0]
+    if any(row.not_comparable is not None for row in comparison.differences if row.measure == measure.name):
+        return [f"Not all systems can be compared on {measure.name}."]
     best = best_first(comparison.scores, measure)[0]
     first, last = ("Best", "Worse") if measure.definition.direction else ("Highest", "Lower")
     value, digits = best[measure], 0 if measure.definition.aggregate == "sum" else 3
@@ -140,6 +159,8 @@ def _primary(comparison: Comparison, row: Difference) -> str:
     """The answer of two systems: the result, then the evidence."""
     system, baseline, rope = row.system, comparison.baseline, given(row.rope or 0.0)
     outcome = row.outcome(comparison.alpha)
+    if row.not_comparable is not None:
+        return f"{system} and {baseline} are not comparable on {row.measure}: {row.not_comparable}."
     if outcome == "unchanged":
         return f"{system} and {baseline} have the same {row.measure} for every query."
     if outcome == "equivalent":
@@ -155,6 +176,8 @@ def _primary(comparison: Comparison, row: Difference) -> str:
 def _finding(comparison: Comparison, row: Difference) -> str:
     """A further measure of two systems, in the same order."""
     outcome = row.outcome(comparison.alpha)
+    if row.not_comparable is not None:
+        return f"{outcome}: {row.not_comparable}"
     if outcome == "unchanged":
         return "the same value for every query"
     within = f" within ±{given(row.rope or 0.0)}" if row.is_negligible else ""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.comparison.comparability import NamedFacts, ResultFacts, comparability_notes, not_comparable
 from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.comparison.difference_families import (
     Family,
@@ -118,13 +119,18 @@ def compare_evaluation(
     statistics = statistics or Statistics()
     scores = list(evaluation.scores)
     joins: list[Joined | None] = [*evaluation.joined] or [None] * len(scores)
+    facts = [ResultFacts() if join is None else ResultFacts.of(join) for join in joins]
     if isinstance(baseline, Baseline):
+        facts = [baseline.facts, *facts]
         before = stored_scores(baseline, scores[0], evaluation.qrels)
         clash = before.run in [run.run for run in scores]
         scores, joins, baseline = [replace(before, run="baseline") if clash else before, *scores], [None, *joins], 0
     names = [run.run for run in scores]
     base = _baseline_index(names, baseline)
-    pairs = [Pair(scores[index], scores[base], statistics) for index in range(len(names)) if index != base]
+    sides = [NamedFacts(name, one) for name, one in zip(names, facts, strict=True)]
+    others = [index for index in range(len(names)) if index != base]
+    pairs = [Pair(scores[at], scores[base], statistics, _problems(scores[at], sides, at, base)) for at in others]
+    depths = [note for at in others for note in comparability_notes(scores[at].measures, sides[at], sides[base])]
     primary, secondary = compared_families(pairs, statistics)
     families = [primary] if secondary is None else [primary, secondary]
     differences = _by_system(pairs, families)
@@ -139,17 +145,23 @@ def compare_evaluation(
         family=describe_families(primary, secondary, statistics),
         family_sizes=(primary.size, 0 if secondary is None else secondary.size),
         weighted=weighted_family(pairs, statistics),
-        ranking=rank_systems(scores, statistics),
+        ranking=None if any(0 in pair.problems for pair in pairs) else rank_systems(scores, statistics),
         agreement=measure_agreement(scores),
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},
         interactions=tuple(tests),
         evaluation=evaluation if joins and all(join is not None and join.shown is not None for join in joins) else None,
         interaction_family=interaction_family if by else None,
-        changes=_largest_changes(evaluation.qrels, joins, scores, base, changes) if changes else {},
+        changes=_largest_changes(evaluation.qrels, joins, pairs, base, changes) if changes else {},
         texts=dict(evaluation.texts),
-        notes=tuple(_notes(pairs, families, differences)),
+        notes=(*_notes(pairs, families, differences), *depths),
     )
+
+
+def _problems(system: Scores, sides: Sequence[NamedFacts], at: int, base: int) -> dict[int, str]:
+    """The measures on which a system cannot be compared with the baseline, by column, each with the reason."""
+    reasons = [not_comparable(measure, sides[at], sides[base]) for measure in system.measures]
+    return {column: reason for column, reason in enumerate(reasons) if reason is not None}
 
 
 def _notes(pairs: Sequence[Pair], families: Sequence[Family], differences: Sequence[Difference]) -> Iterator[Note]:
@@ -183,22 +195,22 @@ def _baseline_index(names: Sequence[str], baseline: AnyBaseline) -> int:
 
 
 def _largest_changes(
-    qrels: Qrels, joins: Sequence[Joined | None], scores: Sequence[Scores], base: int, limit: int
+    qrels: Qrels, joins: Sequence[Joined | None], pairs: Sequence[Pair], base: int, limit: int
 ) -> dict[str, tuple[QueryChange, ...]]:
     """For each system the largest changes on the first measure, and the documents behind them if they are known."""
     out = {}
-    measure = scores[base].measures[0]
-    for index, run in enumerate(scores):
-        if index == base:
+    before, others = joins[base], [join for index, join in enumerate(joins) if index != base]
+    for pair, after in zip(pairs, others, strict=True):
+        measure = pair.system.measures[0]
+        if 0 in pair.problems:
             continue
-        shared = shared_queries(run, scores[base], [0])
-        differences = np.where(shared, run.values[:, 0] - scores[base].values[:, 0], 0.0)
+        shared = shared_queries(pair.system, pair.baseline, [0])
+        differences = np.where(shared, pair.system.values[:, 0] - pair.baseline.values[:, 0], 0.0)
         improvement = differences * (measure.definition.direction or 1)
         gains = [row for row in np.argsort(-improvement, kind="stable")[:limit].tolist() if improvement[row] > 0]
         losses = [row for row in np.argsort(improvement, kind="stable")[:limit].tolist() if improvement[row] < 0]
-        before, after = joins[base], joins[index]
-        out[run.run] = tuple(
-            QueryChange(scores[base].queries[row], float(differences[row]), (), float(differences[row]))
+        out[pair.name] = tuple(
+            QueryChange(pair.baseline.queries[row], float(differences[row]), (), float(differences[row]))
             if before is None or after is None
             else explain(measure, qrels, before.hits, after.hits, row)
             for row in [*gains, *losses]

@@ -106,7 +106,7 @@ class Comparison(Tabular):
     def has_unpaired_queries(self, measure: str) -> bool:
         """Whether a difference on a measure is over fewer queries than the values it compares."""
         counts = {run.run: run.over_queries[measure][1] for run in self.scores}
-        rows = (row for row in self.differences if row.measure == measure)
+        rows = (row for row in self.differences if row.measure == measure and row.not_comparable is None)
         return any(row.n < max(counts[row.system], counts[self.baseline]) for row in rows)
 
     def paired(self, system: str, measure: str) -> PairedValues:

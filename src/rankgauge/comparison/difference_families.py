@@ -154,7 +154,7 @@ def _with_tukey(family: Family, pairs: Sequence[Pair], statistics: Statistics) -
                 p_of[pairs[second - 1].name, name] = p
     rows = []
     for row in family.rows:
-        p = p_of[row.system, row.measure]
+        p = None if row.not_comparable is not None else p_of[row.system, row.measure]
         reason = NO_SHARED_QUERY if p is None and row.p is not None else row.reason
         rows.append(replace(row, p_corrected=p, reason=reason))
     size = _pairs_of_systems(len(pairs))

@@ -7,8 +7,9 @@ its interval and the minimum detectable difference. Sums differ by the differenc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -39,7 +40,9 @@ def shared_queries(system: Scores, baseline: Scores, columns: Sequence[int] = ()
 
 
 Comparative = Literal["better", "worse", "higher", "lower"]
-Outcome = Literal["better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged"]
+Outcome = Literal[
+    "better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged", "not comparable"
+]
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Difference:
     rope: float | None = None  # differences within ± this do not matter
     aggregate: Aggregate = "mean"
     direction: Direction = 1  # the sign of an improvement; 0 if the measure is neither good nor bad
+    not_comparable: str | None = None  # why nothing was tested, if the results of both sides do not allow it
 
     @property
     def is_ratio(self) -> bool:
@@ -100,6 +104,8 @@ class Difference:
 
     def outcome(self, alpha: float) -> Outcome:
         """What the difference is: better or worse, equivalent, or neither is known."""
+        if self.not_comparable is not None:
+            return "not comparable"
         if self.is_unchanged:
             return "unchanged"
         if self.is_significant(alpha):
@@ -158,8 +164,15 @@ class SharedValues(NamedTuple):
 class Pair:
     """A system and the baseline."""
 
-    def __init__(self, system: Scores, baseline: Scores, statistics: Statistics) -> None:
+    def __init__(
+        self,
+        system: Scores,
+        baseline: Scores,
+        statistics: Statistics,
+        problems: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
         self.system, self.baseline, self.statistics = system, baseline, statistics
+        self.problems = problems  # column → why the two sides cannot be compared on its measure
         self.name = system.run
         self.system_values, self.baseline_values = on_scale(system), on_scale(baseline)
         self.shared = shared_queries(system, baseline)
@@ -167,12 +180,18 @@ class Pair:
 
     def values(self, column: int, queries: Mask) -> SharedValues:
         """A measure for the queries that have a value of both systems."""
-        kept = queries & shared_queries(self.system, self.baseline, [column])
+        kept = self._kept(column, queries)
         return SharedValues(self.system_values[kept, column], self.baseline_values[kept, column], kept)
+
+    def _kept(self, column: int, queries: Mask) -> Mask:
+        """The queries with a value of both systems; none if the two cannot be compared on this measure."""
+        if column in self.problems:
+            return np.zeros_like(queries)
+        return queries & shared_queries(self.system, self.baseline, [column])
 
     def masked_values(self, column: int, queries: Mask) -> tuple[Floats, Floats]:
         """A measure of both systems for all queries: NaN where either has no value."""
-        kept = queries & shared_queries(self.system, self.baseline, [column])
+        kept = self._kept(column, queries)
         return (
             np.where(kept, self.system_values[:, column], np.nan),
             np.where(kept, self.baseline_values[:, column], np.nan),
@@ -201,11 +220,12 @@ class Pair:
             too_few_queries=tested.too_few_queries,
             detectable=None if tested.detectable is None else tested.detectable * factor,
             changes_needed=tested.changes_needed,
-            reason=tested.reason,
+            reason=self.problems.get(column, tested.reason),
             caveat=tested.caveat,
             rope=self.statistics.rope_of(*measure.definition.range) if is_mean else None,
             aggregate=kind,
             direction=measure.definition.direction,
+            not_comparable=self.problems.get(column),
         )
 
     def notes(self) -> list[Note]:

@@ -55,6 +55,7 @@ from rankgauge.config.retriever_settings import BenchmarkSettings, JournalSettin
 from rankgauge.config.settings import Settings
 from rankgauge.core.progress import clear_line
 from rankgauge.core.settings import Section
+from rankgauge.core.verdicts import CheckOutcome, exit_code
 from rankgauge.errors import InputError, Note, UsageError, printable, write_errors
 from rankgauge.io.atomic_files import write_atomically, write_together
 from rankgauge.io.byte_streams import load_file
@@ -68,7 +69,6 @@ from rankgauge.retrieval.open_retriever import RETRIEVER_MODES, is_own_retriever
 from rankgauge.validation.findings import Validation
 
 BENCHMARK_FOLDER = "rankgauge-benchmark"
-EXIT_BROKEN, EXIT_INVALID = 2, 1  # if a system failed, and if validation found an error
 OWN_NAMES = ("out", "index", "resume", "path")  # of where it writes, which is no part of what it computes
 CONFIGURED_FIELDS = ("corpus", "queries_file", "qrels", "embedder", "rerank")
 
@@ -254,9 +254,8 @@ def run_and_show(
     print_warnings([note for note in notes if note not in report.input_notes])
     if saving is not None:
         saving.write(report.evaluation, costs=report.costs)
-    if report.failed:
-        return EXIT_BROKEN
-    return None if all(validation.ok for validation in report.validations) else EXIT_INVALID
+    found: list[CheckOutcome] = ["pass" if validation.ok else "fail" for validation in report.validations]
+    return exit_code("undecidable" if report.failed else "pass", *found)
 
 
 def named_configuration(context: click.Context, names: tuple[str, ...]) -> tuple[str, ...]:

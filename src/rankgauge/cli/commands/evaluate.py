@@ -272,8 +272,6 @@ def evaluate_files(
 
 # What a live retriever answered, written to a file: -o.
 
-EXIT_TOO_MANY_FAILURES = 1
-
 
 def _check_run_output(out: str | None, named: NamedInputs) -> None:
     """Raise, before anything is asked, if the run could not be written."""
@@ -295,7 +293,9 @@ def _end_after_failures(out: str | None, output: OutputRequest) -> int:
         print_message("hint: allow failures: --max-failures N")
     if output.saving.save:
         print_message("not saved: too many queries failed")
-    return EXIT_TOO_MANY_FAILURES
+    from rankgauge.core.verdicts import exit_code  # which a command that succeeds does without
+
+    return exit_code("fail")
 
 
 def _write_live_run(evaluation: Evaluation, live: tuple[Run, ...], out: str, inputs: tuple[str, ...]) -> None:

@@ -63,6 +63,7 @@ from rankgauge.comparison.compare import compare_evaluation
 from rankgauge.config.settings import Settings
 from rankgauge.core.formatting import plural, text_of
 from rankgauge.core.settings import Section
+from rankgauge.core.verdicts import exit_code
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.history.entries import ALL_ENTRIES, EntryFilter
 from rankgauge.io.atomic_files import check_writable
@@ -198,7 +199,7 @@ def _write_results(
     print_run_warnings(evaluation.scores)
     if evaluated.has_too_many_failures(asking):
         print_message("hint: allow failures: --max-failures N")
-        return EXIT_CHANGED
+        return exit_code("fail")
     page.write(evaluation, settings, comparison=comparison, baseline=baseline, input_notes=notes)
     return None
 
@@ -232,7 +233,6 @@ def _folder_of(path: Path) -> Path:
     return path.parent
 
 
-EXIT_CHANGED = 1  # or too many queries failed
 MAX_LISTED = 20  # tolerated differences in a text
 
 
@@ -283,4 +283,4 @@ def report_verify_command(folder: str, format: str, index: str | None) -> int | 
     else:
         for change in verification.changes:
             write_lines(printable(str(change), None))
-    return None if verification.ok else EXIT_CHANGED
+    return exit_code("pass" if verification.ok else "fail")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from typing import Literal, NamedTuple
 
 from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.core.dataclass import dataclass
@@ -26,11 +27,13 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 ASCII_SIGNS = {"≥": ">=", "≤": "<="}
 EXAMPLE = "write nDCG@10>=0.35"
 GATE_STATISTICS = Statistics()
+SHOWN_CHANGES = 5  # queries behind a check that are listed
+Undecided = Literal["pass", "fail"]
 
 
 @dataclass(frozen=True)
-class Rule:
-    """When a drop fails."""
+class GateRule:
+    """When a drop fails, and what happens if the queries are too few to decide."""
 
     margin: float = setting(
         0.0, "Never fail on a drop smaller than DROP.", Section.GATE, flag="--margin DROP", limits=">=0", common=True
@@ -38,6 +41,12 @@ class Rule:
     statistics: Statistics = GATE_STATISTICS
     two_sided: bool = setting(
         False, "Test both ways, as `rankgauge compare` does, instead of for drops only.", Section.GATE
+    )
+    undecided: Undecided = setting(
+        "pass",
+        "Pass or fail if queries got worse, and are too few for any drop to be significant.",
+        Section.GATE,
+        choices=("pass", "fail"),
     )
 
     def __post_init__(self) -> None:
@@ -53,7 +62,17 @@ class Rule:
         return self.statistics.alpha
 
 
-DEFAULT_RULE = Rule()
+DEFAULT_RULE = GateRule()
+
+
+class QueryGroup(NamedTuple):
+    """Queries that have the same label in a column."""
+
+    by: str
+    label: str
+
+    def __str__(self) -> str:
+        return f"{self.by}={self.label}"
 
 
 @dataclass(frozen=True)
@@ -70,6 +89,42 @@ class Requirement:
     def is_met(self, value: float | None) -> bool:
         """Whether a value meets the bound; no value does not."""
         return value is not None and COMPARISONS[self.sign](value, self.bound)
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What is required: of all queries, of every single one, and of groups by their labels."""
+
+    overall: tuple[Requirement, ...] = ()
+    each: tuple[Requirement, ...] = ()
+    groups: Mapping[str, tuple[Requirement, ...]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.overall or self.each or self.groups)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Every measure that is required to have a value."""
+        of_groups = [requirement for group in self.groups.values() for requirement in group]
+        return tuple(dict.fromkeys(one.measure for one in (*self.overall, *self.each, *of_groups)))
+
+    def of_group(self, label: str) -> tuple[Requirement, ...]:
+        """What is required of a group: its own requirements, else those of all queries."""
+        return self.groups.get(label, self.overall)
+
+
+def parse_demands(
+    require: str | Iterable[str],
+    require_each: str | Iterable[str],
+    requirements: Mapping[str, str | Iterable[str]] | None,
+    conventions: Conventions | None = None,
+) -> Demands:
+    """Parse everything that is required."""
+    return Demands(
+        parse_requirements(require, conventions),
+        parse_requirements(require_each, conventions),
+        {str(label): parse_requirements(texts, conventions) for label, texts in (requirements or {}).items()},
+    )
 
 
 def parse_requirements(

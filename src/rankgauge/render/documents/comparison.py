@@ -186,7 +186,7 @@ def difference_range(row: Difference) -> Range:
 
 
 def _legend(comparison: Comparison) -> str:
-    counts = sorted({row.n for row in comparison.differences})
+    counts = sorted({row.n for row in comparison.differences if row.not_comparable is None}) or [0]
     queries = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     unpaired = [
         measure.name for measure in comparison.scores[0].measures if comparison.has_unpaired_queries(measure.name)

@@ -29,7 +29,7 @@ from rankgauge.measures.measure import ONE_GRADE, Measure
 from rankgauge.render.document import Sentences, Tone
 from rankgauge.render.documents.bands import uplift_lines, used
 from rankgauge.render.documents.comparison import DIFFERENCE_TONES
-from rankgauge.render.documents.gate import document, verdict_sentence
+from rankgauge.render.documents.gate import document, query_parts, verdict_sentence
 from rankgauge.render.formats.markdown import lines_of, text_of_line
 from rankgauge.render.html.charts.boxes import group_charts
 from rankgauge.render.html.charts.curves import cutoff_charts, recall_charts
@@ -183,6 +183,7 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         "answer": page_answer(report, page_systems),
         "verdict": page_verdict(report),
         "gate_tables": page_gate_tables(report),
+        "gate_queries": gate_queries(report),
         "gate_lines": gate_lines(report),
         "coverage": coverage_of(report),
         "confidence": percent(page_systems.confidence),
@@ -362,9 +363,17 @@ def gate_lines(report: Report) -> list[str]:
     gate = report.gate
     if gate is None:
         return []
-    blocks = [part for part in document(gate).parts() if isinstance(part, Sentences) and part.role != "verdict"]
+    listed = {part.title for part in query_parts(gate)}
+    sentences = [part for part in document(gate).parts() if isinstance(part, Sentences) and part.role != "verdict"]
+    blocks = [part for part in sentences if part.title not in listed]
     lines = [line for block in blocks for line in lines_of(block)]
-    return lines if gate.verdict == "skipped" else lines[:-1]
+    return lines if gate.reason is not None else lines[:-1]
+
+
+def gate_queries(report: Report) -> list[tuple[str, list[str]]]:
+    """The queries behind what failed or is undecided, each list with its title."""
+    parts = [] if report.gate is None else query_parts(report.gate)
+    return [(part.title, [*map(text_of_line, part.lines)]) for part in parts]
 
 
 @dataclass(frozen=True)
