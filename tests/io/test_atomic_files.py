@@ -160,7 +160,7 @@ def test_an_interrupt_in_mid_write_exits_130_without_a_trace(tmp_path: Path) -> 
     code = (
         "import sys\nfrom rankgauge.cli.main import run\nfrom rankgauge.io import writers, formats\n"
         "def stop(*_, **__):\n    raise KeyboardInterrupt\n"
-        "writers._write_table = stop\n"
+        "writers.write_table = stop\n"
         f"sys.exit(run(['convert', {str(tmp_path / 'in')!r}, {str(tmp_path / 'out.csv')!r}]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
