@@ -181,9 +181,8 @@ def test_labels_that_record_a_random_sample_of_queries_have_no_warning(
     (note,) = estimate_with_machine_labels("chosen.jsonl", machine, [RUN], ["P@5"]).notes
     assert "hold only if they were drawn at random" in note.message
     assert not estimate_with_machine_labels(truth, machine, [RUN], ["P@5"]).notes  # every query, not a sample
-    Path("machine.txt").write_text(
-        "".join(f"{q} 0 {d} {int(g)}\n" for q, docs in machine.items() for d, g in docs.items())
-    )
+    lines = [f"{query} 0 {doc} {int(grade)}\n" for query, docs in machine.items() for doc, grade in docs.items()]
+    Path("machine.txt").write_text("".join(lines))
     Path("a.run").write_text("".join(f"q{query} Q0 d{doc} 1 {9 - doc} a\n" for query in range(60) for doc in range(8)))
     assert run_command(["labels", "estimate", "chosen.jsonl", "a.run", "--machine", "machine.txt", "-m", "P@5"]) == 0
     out, err = capsys.readouterr()

@@ -134,9 +134,8 @@ def prediction_powered_mean(
     if min(_varying(truth), _varying(truth - used * known)) >= FEWEST_VARYING:
         t = _drawn_t(truth, known - center, others, estimate, resampling)
         beyond = math.floor(outside * (len(t) + 1) + 1e-9)
-        ends = (
-            (-math.inf, math.inf) if not beyond else (estimate - t[-beyond] * error, estimate - t[beyond - 1] * error)
-        )
+        least, most = (t[beyond - 1], t[-beyond]) if beyond else (-math.inf, math.inf)
+        ends = estimate - most * error, estimate - least * error
         interval = replace(unknown, resamples=len(t), seed=int(resampling.seed))
     elif limits is None:
         interval = replace(unknown, reason="nearly all labels or errors are equal, and the range of labels is unknown")
