@@ -169,7 +169,7 @@ def test_queries_of_one_unit_are_drawn_and_flipped_together(test: Any) -> None:
     signs = np.array(list(product([-1.0, 1.0], repeat=10)))
     sums = np.add.outer(signs @ of_units[:10], signs @ of_units[10:])  # all 2²⁰ ways to flip 20 units
     exact = np.mean(np.abs(sums) >= abs(of_units.sum()) - 1e-12)
-    assert together.p == pytest.approx(exact, abs=1e-9 if test == "randomization" else 0.02)
+    assert together.p == pytest.approx(exact, abs=1e-9 if test == "randomization" else 0.06)
 
 
 def test_proportions_have_newcombes_interval_unless_the_test_has_one_of_its_own() -> None:
