@@ -127,7 +127,7 @@ def joint_test(
     ranges: Sequence[Range] | None = None,
     strata: Units | None = None,
     noise: Sequence[RunNoise | None] | None = None,
-    sensitivity: bool = True,
+    sensitivity: bool | Sequence[bool] = True,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> JointResult:
     """Test every column of differences, and give simultaneous intervals of their means.
@@ -136,7 +136,7 @@ def joint_test(
     for each query, the means are weighted. ``ranges`` are the possible differences of each column, which no interval
     leaves. ``strata`` are groups of queries of which each draw has as many as there are; a unit must not belong to
     several. ``noise`` is that of whole runs, for each column in which it is known. ``sensitivity`` is whether
-    detectable differences are computed.
+    detectable differences are computed, of all columns or of each.
     """
     check_alternative(alternative)
     check_between("confidence", confidence, 0, 1)
@@ -165,7 +165,7 @@ def joint_test(
             by_side = {side: tests[side].combined(place, flips[side]) for side in question.sides}
             interval = _interval(rows[index], by_side, question, limits[index])
             detectable = None
-            if sensitivity:
+            if sensitivity if isinstance(sensitivity, bool) else sensitivity[index]:
                 stream = resampling.stream.child("detectable")
                 detectable = detectable_difference_of(rows[index], draws, place, by_side, question.outside, stream)
             results[index] = JointRow(
