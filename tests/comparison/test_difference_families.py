@@ -225,7 +225,7 @@ def test_a_group_of_one_unit_takes_no_part_in_the_test_between_groups() -> None:
     found = compare(Qrels.from_dict(JUDGED, columns=columns), {"base": BASE, "new": NEW}, "AP", by=["length", "short"])
     among_three, among_two = found.interactions
     assert among_three.p is not None
-    assert (among_two.p, among_two.reason) == (None, "fewer than two groups with at least 2 units")
+    assert (among_two.p, among_two.reason) == (None, "fewer than two groups with at least 10 units")
 
 
 def test_groups_are_corrected_over_systems_measures_and_groups_and_interactions_over_everything() -> None:

@@ -14,7 +14,7 @@ from rankgauge.stats.results import Interval
 
 if TYPE_CHECKING:
     from rankgauge.comparison.comparison_result import Comparison
-    from rankgauge.comparison.differences import Difference
+    from rankgauge.comparison.differences import Difference, Interaction
 
 MAX_LINES = 5  # of further measures; more are summarized by outcome
 MAX_NAMES = 8  # of systems in a sentence; the table has all of them
@@ -236,16 +236,28 @@ def remarks(comparison: Comparison) -> list[str]:
 
 
 def group_remarks(comparison: Comparison, by: str, measure: str | None = None) -> list[str]:
-    """Over what p is corrected in the groups of a column, and which differences differ between them."""
-    differing = [
-        f"the difference of {test.system} on {test.measure} differs between groups of {by}: "
-        f"{p_equals(test.p_corrected)}, groups shuffled, {comparison.interaction_family}"
-        for test in comparison.interactions
-        if test.by == by and measure in (None, test.measure)
-        if is_significant(test.p_corrected, comparison.alpha)
+    """Over what p is corrected in the groups of a column, and whether differences differ between them.
+
+    The test between groups is shown for the primary measure, or the one that is named, and for others if it is
+    significant.
+    """
+    tests = [test for test in comparison.interactions if test.by == by and measure in (None, test.measure)]
+    between = [
+        _between_groups(comparison, test)
+        for test in tests
+        if test.measure in (measure, comparison.primary) or is_significant(test.p_corrected, comparison.alpha)
     ]
     family = comparison.group_families.get(by)
-    return ([] if family is None else [f"p by {by}: {family}"]) + differing
+    return ([] if family is None else [f"p by {by}: {family}"]) + between
+
+
+def _between_groups(comparison: Comparison, test: Interaction) -> str:
+    subject = f"the difference of {test.system} on {test.measure}"
+    if test.p_corrected is None:
+        return f"no test of whether {subject} differs between groups of {test.by}: {test.reason}"
+    verb = "differs" if is_significant(test.p_corrected, comparison.alpha) else "does not differ significantly"
+    evidence = f"{p_equals(test.p_corrected)}, groups shuffled and drawn, {comparison.interaction_family}"
+    return f"{subject} {verb} between groups of {test.by}: {evidence}"
 
 
 def weighted_remarks(comparison: Comparison) -> list[str]:

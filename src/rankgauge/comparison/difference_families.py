@@ -217,6 +217,7 @@ def _weighted(cell: Hypothesis, weights: Floats, tested: TestedDifference) -> We
 # Differences within groups of queries, and whether they differ between groups.
 
 MIN_GROUP_SIZE = 2
+MIN_TESTED_GROUP = 10  # of the test between groups, which errs too often with smaller ones
 
 
 def group_differences(
@@ -287,10 +288,10 @@ def _interaction(pair: Pair, index: int, by: str, alpha: float) -> Interaction:
     values = pair.values(index, pair.shared)
     rows = np.cumsum(values.kept) - 1  # of the values, which only some queries have
     by_label = {label: np.flatnonzero(members & values.kept) for label, members in groups(pair.system.columns, by)}
-    large = {label: queries for label, queries in by_label.items() if _units(pair, queries) >= MIN_GROUP_SIZE}
+    large = {label: queries for label, queries in by_label.items() if _units(pair, queries) >= MIN_TESTED_GROUP}
     if len(large) < 2:
         noun = "queries" if pair.units is None else "units"
-        reason = f"fewer than two groups with at least {MIN_GROUP_SIZE} {noun}"
+        reason = f"fewer than two groups with at least {MIN_TESTED_GROUP} {noun}"
         return Interaction(by, pair.name, measure, None, None, reason)
     queries = np.concatenate(list(large.values()))
     tested = interaction(
