@@ -21,7 +21,7 @@ from rankgauge.comparison.statistics_options import Statistics, is_significant
 from rankgauge.stats import Resampling, RunNoise, change_points, run_noise
 
 QUERIES, BUILDS, RESAMPLES = 100, 200, 399
-SEQUENCES, HISTORIES, DROP_SEQUENCES = 30, 8, 60
+SEQUENCES, HISTORIES, DROP_SEQUENCES = 20, 4, 40
 DROPS, LATEST = (0.03, 0.05, 0.08), 20
 LOSS = 0.5  # of each query that a drop affects
 MARGIN, RUNS, NEWEST = 0.02, 5, 50

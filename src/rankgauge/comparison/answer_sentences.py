@@ -238,14 +238,13 @@ def remarks(comparison: Comparison) -> list[str]:
 def group_remarks(comparison: Comparison, by: str, measure: str | None = None) -> list[str]:
     """Over what p is corrected in the groups of a column, and whether differences differ between them.
 
-    The test between groups is shown for the primary measure, or the one that is named, and for others if it is
-    significant.
+    The test between groups is shown for the primary measure, and for others if it is significant.
     """
     tests = [test for test in comparison.interactions if test.by == by and measure in (None, test.measure)]
     between = [
         _between_groups(comparison, test)
         for test in tests
-        if test.measure in (measure, comparison.primary) or is_significant(test.p_corrected, comparison.alpha)
+        if test.measure == comparison.primary or is_significant(test.p_corrected, comparison.alpha)
     ]
     family = comparison.group_families.get(by)
     return ([] if family is None else [f"p by {by}: {family}"]) + between
