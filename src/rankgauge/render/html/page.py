@@ -351,7 +351,7 @@ def _of_many(comparison: Comparison) -> PageVerdict:
         if not ranking.indistinguishable:
             return PageVerdict("better", "one best system")
         others = len(ranking.systems) - 1
-        return PageVerdict("better", f"{ranking.best.name} beats {len(ranking.worse)} of {others}")
+        return PageVerdict("better", f"better than {len(ranking.worse)} of {others}")
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
     outcomes = [row.comparative for row in rows if row.is_significant(comparison.alpha)]
     if not outcomes:
