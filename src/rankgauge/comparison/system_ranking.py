@@ -36,6 +36,7 @@ from rankgauge.comparison.statistics_options import (
 )
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ints
+from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.scores import Scores, best_first
 from rankgauge.stats.corrections import tukey
 from rankgauge.stats.draws import Resampling
@@ -101,14 +102,15 @@ def compared_families(
     """The family of the primary measure and that of the others, and the rankings if all pairs are compared."""
     others = list(range(1, len(scores[0].measures)))
     ranked = [] if scope != "all pairs" else [[0], others] if statistics.letters == "all" else [[0]]
-    families, rankings = [], []
+    families: list[Family] = []
+    rankings: list[SystemRanking] = []
     for columns in ([0], others):
         if columns and columns in ranked:
             family, found = _all_pairs(pairs, scores, columns, statistics)
+            families.append(family)
             rankings += found
-        else:
-            family = baseline_family(pairs, columns, statistics)
-        families += [] if family is None else [family]
+        elif (against := baseline_family(pairs, columns, statistics)) is not None:
+            families.append(against)
     return families, rankings
 
 
@@ -135,7 +137,8 @@ def _all_pairs(
     size = sum(row.p_corrected is not None for row in rows)
     count = len(rows) // len(columns)
     factors = [(count, "pair"), *([] if columns[0] == 0 else [(len(columns), "measure")])]
-    description, notes = describe_family(statistics.correction, size, *factors), ()
+    description = describe_family(statistics.correction, size, *factors)
+    notes: tuple[Note, ...] = ()
     if statistics.correction == "tukey":
         description = f"{CORRECTION_LABELS['tukey']} over all {plural(count, 'pair')} of systems on each measure"
         notes = joint_query_notes(
