@@ -61,6 +61,14 @@ class _Moments(NamedTuple):
         return cls(*np.array([truth, known, truth * truth, known * known, truth * known]).mean(axis=1))
 
 
+class _Estimated(NamedTuple):
+    """An estimate, its standard error and the weight of the predictions; numbers, or arrays of resamples."""
+
+    mean: Floats
+    error: Floats
+    weight: Floats
+
+
 @dataclass(frozen=True)
 class _Rest:
     """The predictions without labels: how many, their mean and their variance; and a weight if it is given."""
@@ -70,8 +78,8 @@ class _Rest:
     variance: float
     weight: float | None
 
-    def estimates(self, moments: _Moments, n: int, mean: Floats | float) -> tuple[Floats, Floats, Floats]:
-        """The estimate, its standard error and the weight; ``mean`` is that of the rest, in each resample."""
+    def estimates(self, moments: _Moments, n: int, mean: Floats | float) -> _Estimated:
+        """The estimate from some moments; ``mean`` is that of the rest, in each resample."""
         label, prediction, label_squares, prediction_squares, products = moments
         spread = np.maximum(prediction_squares - prediction**2, 0.0)
         spread = np.where(spread <= _ROUNDING * np.maximum(prediction_squares, 1e-300), 0.0, spread)
@@ -87,7 +95,7 @@ class _Rest:
         variance = scatter / freedom
         if self.count:
             variance = variance + weight**2 * (self.variance / self.count)
-        return label + weight * (mean - prediction), np.sqrt(variance), weight
+        return _Estimated(label + weight * (mean - prediction), np.sqrt(variance), weight)
 
 
 def prediction_powered_mean(
