@@ -37,7 +37,7 @@ def test_a_winner_and_a_loser_are_named_with_by_how_much() -> None:
     assert won[0] == "Best: better (RR 1.000). Worse: base, worse."
     assert won[1] == "On RR, p is corrected over all 3 pairs of 3 systems."
     assert won[2] == "Significant on further measures, vs. base: better on P@1 (+0.500), worse on P@1 (−0.500)."
-    assert won[3].startswith("Minimum detectable difference on RR with 30 queries: 0.1")
+    assert won[3].startswith("Minimum detectable difference with 30 queries: 0.1")
     assert won[3].endswith(" (80% power).")
     assert len(won) == 4
 
@@ -84,9 +84,7 @@ def test_a_detectable_ratio_is_shown_as_one_with_the_queries_it_is_of() -> None:
     assert (found["half", "GMAP"].detectable or 0.0) > (found["whole", "GMAP"].detectable or 0.0) > 0
     ratio = math.exp(found["half", "GMAP"].detectable or 0.0)
     smaller = math.exp(found["whole", "GMAP"].detectable or 0.0)
-    sentence = (
-        f"Minimum detectable difference on GMAP with 22 to 30 queries: ×{smaller:.3f} to ×{ratio:.3f} (80% power)."
-    )
+    sentence = f"Minimum detectable difference with 22 to 30 queries: ×{smaller:.3f} to ×{ratio:.3f} (80% power)."
     assert headline(found)[-1] == sentence
 
 

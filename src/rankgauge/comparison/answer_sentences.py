@@ -62,7 +62,7 @@ def _of_many(comparison: Comparison) -> list[str]:
     if sizes:
         counts = sorted({row.n for row in rows if row.detectable})
         queries = plural(counts[-1], "query") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} queries"
-        lines.append(f"Minimum detectable difference on {comparison.primary} with {queries}: {sizes} (80% power).")
+        lines.append(f"Minimum detectable difference with {queries}: {sizes} (80% power).")
     hopeless = next((row for row in rows if row.too_few_queries), None)
     return lines if hopeless is None else [*lines, f"{_too_few(comparison, hopeless)}."]
 
