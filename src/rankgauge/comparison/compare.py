@@ -13,7 +13,6 @@ from rankgauge.comparison.comparability import NamedFacts, ResultFacts, comparab
 from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.comparison.difference_families import (
     Family,
-    compared_families,
     describe_families,
     group_differences,
     interactions,
@@ -25,14 +24,14 @@ from rankgauge.comparison.gate.baseline import Baseline, stored_scores
 from rankgauge.comparison.gate.baseline_file import stored_baseline
 from rankgauge.comparison.order_agreement import measure_agreement
 from rankgauge.comparison.statistics_options import LARGEST_CHANGES, Statistics
-from rankgauge.comparison.system_ranking import rank_systems
+from rankgauge.comparison.system_ranking import compared_families, family_scope
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, nearest
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_runs
-from rankgauge.evaluation.scores import Scores
+from rankgauge.evaluation.scores import Scores, best_first
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import check_runs
 
@@ -44,7 +43,7 @@ def compare(
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     measures: MeasureNames | None = None,
     *,
-    baseline: AnyBaseline = 0,
+    baseline: AnyBaseline | None = None,
     statistics: Statistics | None = None,
     conventions: Conventions | None = None,
     by: Sequence[str] = (),
@@ -52,14 +51,16 @@ def compare(
     changes: int = LARGEST_CHANGES,
     reading: Reading | None = None,
 ) -> Comparison:
-    """Compare runs with one of them.
+    """Compare runs with one of them, or all pairs of them.
 
     ``runs`` are as for ``evaluate``, or a dict of name to run. ``baseline`` is the name or the index of one of them,
-    or a file that ``rankgauge gate --write-baseline`` wrote, whose measures are then the default. ``by`` names columns
+    or a file that ``rankgauge gate --write-baseline`` wrote, whose measures are then the default. Without one, all
+    pairs of systems are compared on the first measure, and differences are shown from the first run; of more than 40
+    systems, each is compared with the best. ``by`` names columns
     of the queries to group by; ``queries`` is a file with such columns and with the queries' texts. ``changes`` is the
     number of queries, each way, for which the documents behind a change are listed.
     """
-    stored = stored_baseline(baseline)
+    stored = None if baseline is None else stored_baseline(baseline)
     evaluation = evaluate_systems(
         qrels,
         runs,
@@ -69,7 +70,8 @@ def compare(
         queries=queries,
         fewest=2 if stored is None else 1,
     )
-    return compare_evaluation(evaluation, stored or baseline, statistics=statistics, by=by, changes=changes)
+    chosen = stored or baseline
+    return compare_evaluation(evaluation, chosen, statistics=statistics, by=by, changes=changes)
 
 
 def evaluate_systems(
@@ -109,13 +111,13 @@ def check_enough(runs: int, fewest: int) -> None:
 
 def compare_evaluation(
     evaluation: Evaluation,
-    baseline: AnyBaseline = 0,
+    baseline: AnyBaseline | None = None,
     *,
     statistics: Statistics | None = None,
     by: Sequence[str] = (),
     changes: int = LARGEST_CHANGES,
 ) -> Comparison:
-    """Compare runs that are scored already, each under a name of its own, with one of them or a stored baseline."""
+    """Compare runs that are scored already, each under a name of its own, as ``compare`` does."""
     statistics = statistics or Statistics()
     scores = list(evaluation.scores)
     joins: list[Joined | None] = [*evaluation.joined] or [None] * len(scores)
@@ -126,13 +128,17 @@ def compare_evaluation(
         clash = before.run in [run.run for run in scores]
         scores, joins, baseline = [replace(before, run="baseline") if clash else before, *scores], [None, *joins], 0
     names = [run.run for run in scores]
-    base = _baseline_index(names, baseline)
+    scope = family_scope(len(scores), statistics, is_chosen=baseline is not None)
+    if scope == "best":
+        baseline = best_first(scores, scores[0].measures[0])[0].run
+    base = _baseline_index(names, baseline or 0)
     sides = [NamedFacts(name, one) for name, one in zip(names, facts, strict=True)]
     others = [index for index in range(len(names)) if index != base]
     pairs = [Pair(scores[at], scores[base], statistics, _problems(scores[at], sides, at, base)) for at in others]
+    if scope == "all pairs" and any(pair.problems for pair in pairs):
+        scope = "baseline"  # systems that cannot be compared with each other have no order
     depths = [note for at in others for note in comparability_notes(scores[at].measures, sides[at], sides[base])]
-    primary, secondary = compared_families(pairs, statistics)
-    families = [primary] if secondary is None else [primary, secondary]
+    families, rankings = compared_families(pairs, scores, scope, statistics)
     differences = _by_system(pairs, families)
     groups = {column: group_differences(pairs, differences, column, statistics) for column in by}
     tests, interaction_family = interactions(pairs, list(groups), statistics)
@@ -142,10 +148,12 @@ def compare_evaluation(
         baseline=names[base],
         differences=tuple(differences),
         statistics=statistics,
-        family=describe_families(primary, secondary, statistics),
-        family_sizes=(primary.size, 0 if secondary is None else secondary.size),
+        scope=scope,
+        family=describe_families(families, statistics),
+        family_sizes=(families[0].size, sum(family.size for family in families[1:])),
         weighted=weighted_family(pairs, statistics),
-        ranking=None if any(0 in pair.problems for pair in pairs) else rank_systems(scores, statistics),
+        ranking=rankings[0] if rankings else None,
+        further_rankings=tuple(rankings[1:]),
         agreement=measure_agreement(scores),
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},

@@ -1,7 +1,8 @@
 """Differences that are tested and corrected together: over all queries, with weights, and within groups.
 
 The first measure is the primary one: it carries the answer, and its systems are corrected for each other only. All
-other measures are secondary, and are one family with all systems.
+other measures are secondary, and are one family with all systems. If there is no baseline that was chosen, three or
+more systems are compared in all pairs (``system_ranking``); here, each is compared with the baseline.
 """
 
 from __future__ import annotations
@@ -90,41 +91,34 @@ def make_family(
     level = _pairs_of_systems(systems) if statistics.correction == "tukey" else None
     tested = family_tests(paired_columns(cells, strata), statistics, level)
     rows = [cell.pair.difference(cell.column, cell.queries, test) for cell, test in zip(cells, tested, strict=True)]
-    rows = [_with_queries_needed(row, statistics) for row in rows]
+    rows = [with_queries_needed(row, statistics) for row in rows]
     size = sum(row.p is not None for row in rows)
     return Family(tuple(rows), size, describe_family(statistics.correction, size, *factors))
 
 
-def compared_families(pairs: Sequence[Pair], statistics: Statistics) -> tuple[Family, Family | None]:
-    """The primary measure of all systems, and the other measures if there are any."""
-    measures = len(pairs[0].system.measures)
-    systems = (len(pairs), "system")
-    primary = make_family(cells_of(pairs, [0]), statistics, systems)
-    others = list(range(1, measures))
-    secondary = None
-    if others:
-        secondary = make_family(cells_of(pairs, others), statistics, systems, (len(others), "measure"))
-    if statistics.correction == "tukey":
-        primary = _with_tukey(primary, pairs, statistics)
-        secondary = None if secondary is None else _with_tukey(secondary, pairs, statistics)
-    return primary, secondary
+def baseline_family(pairs: Sequence[Pair], columns: Sequence[int], statistics: Statistics) -> Family | None:
+    """Every system against the baseline on some of the measures; None without any."""
+    if not columns:
+        return None
+    factors = [(len(pairs), "system"), *([] if columns[0] == 0 else [(len(columns), "measure")])]
+    family = make_family(cells_of(pairs, columns), statistics, *factors)
+    return _with_tukey(family, pairs, statistics) if statistics.correction == "tukey" else family
 
 
-def describe_families(primary: Family, secondary: Family | None, statistics: Statistics) -> str:
-    """The test, the correction of each family, and what they assume."""
-    measure = primary.rows[0].measure
-    parts = [statistics.description, f"{measure} (primary): {primary.description}"]
-    if secondary is None:
+def describe_families(families: Sequence[Family], statistics: Statistics) -> str:
+    """The test, the correction of the family of the primary measure and of the others, and what they assume."""
+    primary, *others = families
+    parts = [statistics.description, f"{primary.rows[0].measure} (primary): {primary.description}"]
+    if not others:
         parts[-1] = primary.description
-    else:
-        parts.append(f"other measures: {secondary.description}")
+    parts += [f"other measures: {family.description}" for family in others]
     if statistics.correction == "maxt" and not statistics.is_joint:
         parts.append(SIGN_FLIPS)
     assumption = ASSUMPTIONS.get(statistics.correction)
     return "; ".join([*parts, *([assumption] if assumption else [])])
 
 
-def _with_queries_needed(row: Difference, statistics: Statistics) -> Difference:
+def with_queries_needed(row: Difference, statistics: Statistics) -> Difference:
     """The row with the number of queries whose minimum detectable difference is the target difference.
 
     It shrinks with the square root of the number of queries.
@@ -159,7 +153,7 @@ def _with_tukey(family: Family, pairs: Sequence[Pair], statistics: Statistics) -
         rows.append(replace(row, p_corrected=p, reason=reason))
     size = _pairs_of_systems(len(pairs))
     description = f"{CORRECTION_LABELS['tukey']} over all {plural(size, 'pair')} of systems on each measure"
-    return Family(tuple(rows), size, description, _joint_query_notes(rows, query_counts))
+    return Family(tuple(rows), size, description, joint_query_notes(rows, query_counts))
 
 
 def _pairs_of_systems(systems: int) -> int:
@@ -167,7 +161,7 @@ def _pairs_of_systems(systems: int) -> int:
     return (systems + 1) * systems // 2
 
 
-def _joint_query_notes(rows: Sequence[Difference], query_counts: dict[str, int]) -> tuple[Note, ...]:
+def joint_query_notes(rows: Sequence[Difference], query_counts: dict[str, int]) -> tuple[Note, ...]:
     """Tukey's test needs the value of every system: a note if a difference is over more queries than its p."""
     fewer = dict.fromkeys(row.measure for row in rows if row.n > query_counts[row.measure])
     if not fewer:
@@ -223,6 +217,7 @@ def _weighted(cell: Hypothesis, weights: Floats, tested: TestedDifference) -> We
 # Differences within groups of queries, and whether they differ between groups.
 
 MIN_GROUP_SIZE = 2
+MIN_TESTED_GROUP = 10  # of the test between groups, which errs too often with smaller ones
 
 
 def group_differences(
@@ -293,10 +288,10 @@ def _interaction(pair: Pair, index: int, by: str, alpha: float) -> Interaction:
     values = pair.values(index, pair.shared)
     rows = np.cumsum(values.kept) - 1  # of the values, which only some queries have
     by_label = {label: np.flatnonzero(members & values.kept) for label, members in groups(pair.system.columns, by)}
-    large = {label: queries for label, queries in by_label.items() if _units(pair, queries) >= MIN_GROUP_SIZE}
+    large = {label: queries for label, queries in by_label.items() if _units(pair, queries) >= MIN_TESTED_GROUP}
     if len(large) < 2:
         noun = "queries" if pair.units is None else "units"
-        reason = f"fewer than two groups with at least {MIN_GROUP_SIZE} {noun}"
+        reason = f"fewer than two groups with at least {MIN_TESTED_GROUP} {noun}"
         return Interaction(by, pair.name, measure, None, None, reason)
     queries = np.concatenate(list(large.values()))
     tested = interaction(

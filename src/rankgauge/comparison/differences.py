@@ -66,6 +66,7 @@ class Difference:
     queries_needed: int | None = None  # for 80% power at the target difference and the corrected level
     caveat: str | None = None  # what the test cannot see, if the difference is significant
     rope: float | None = None  # differences within ± this do not matter
+    largest: float = math.inf  # possible difference of one query
     aggregate: Aggregate = "mean"
     direction: Direction = 1  # the sign of an improvement; 0 if the measure is neither good nor bad
     not_comparable: str | None = None  # why nothing was tested, if the results of both sides do not allow it
@@ -102,15 +103,41 @@ class Difference:
         low, high = self.interval.low, self.interval.high
         return self.rope is not None and low is not None and high is not None and -self.rope <= low <= high <= self.rope
 
+    @property
+    def independent(self) -> int:
+        """The number of queries, or of units if queries share them."""
+        return self.n if self.interval.units is None else self.interval.units
+
+    @property
+    def unseen_share(self) -> float:
+        """The largest share of queries with a total loss of which a sample may contain none."""
+        alpha = round(1 - self.interval.confidence, 12)
+        return 1.0 - alpha ** (1 / self.independent) if self.independent else 1.0
+
+    @property
+    def smallest_margin(self) -> float | None:
+        """The smallest region of practical equivalence that this number of queries supports.
+
+        If total losses are so rare that a sample misses them all with a probability of alpha, the mean is below 0 by
+        their share, and nothing shows it.
+        """
+        return None if self.rope is None else self.unseen_share * self.largest
+
+    @property
+    def supports_equivalence(self) -> bool:
+        """Whether the queries are enough to call a difference equivalent or negligible."""
+        return self.rope is not None and self.smallest_margin is not None and self.smallest_margin <= self.rope
+
     def outcome(self, alpha: float) -> Outcome:
         """What the difference is: better or worse, equivalent, or neither is known."""
         if self.not_comparable is not None:
             return "not comparable"
         if self.is_unchanged:
             return "unchanged"
+        is_within = self.is_negligible and self.supports_equivalence
         if self.is_significant(alpha):
-            return "negligible" if self.is_negligible else self.comparative
-        return "equivalent" if self.is_negligible else "inconclusive"
+            return "negligible" if is_within else self.comparative
+        return "equivalent" if is_within else "inconclusive"
 
     def mark(self, alpha: float) -> str:
         """▲ if significantly better, ▼ if significantly worse, else nothing."""
@@ -119,6 +146,23 @@ class Difference:
     def text(self, difference: float) -> str:
         """A difference of this measure as text: with its sign, or as a ratio."""
         return text_of(exponential(difference), "ratio") if self.is_ratio else text_of(difference, "difference")
+
+
+def turned(row: Difference, system: str) -> Difference:
+    """The baseline of a difference, called ``system`` now, against its system."""
+    interval = row.interval
+    if interval.low is not None and interval.high is not None:
+        estimate = None if interval.estimate is None else -interval.estimate
+        interval = replace(interval, low=-interval.high, high=-interval.low, estimate=estimate)
+    return replace(
+        row,
+        system=system,
+        value=row.baseline,
+        baseline=row.value,
+        difference=None if row.difference is None else -row.difference,
+        interval=interval,
+        effect=replace(row.effect, wins=row.effect.losses, losses=row.effect.wins),
+    )
 
 
 @dataclass(frozen=True)
@@ -223,6 +267,7 @@ class Pair:
             reason=self.problems.get(column, tested.reason),
             caveat=tested.caveat,
             rope=self.statistics.rope_of(*measure.definition.range) if is_mean else None,
+            largest=measure.definition.range[1] - measure.definition.range[0],
             aggregate=kind,
             direction=measure.definition.direction,
             not_comparable=self.problems.get(column),

@@ -70,9 +70,9 @@ from rankgauge.render.documents.comparison import Extent, comparison_document
         Settings,
         "baseline",
         help="Compare with RUN: the name or the file of a run, or what `gate --write-baseline` stored.  "
-        "[default: the first]",
+        "[default: differences from the first, and p over all pairs of systems]",
     ),
-    *statistics_options("rope", "target_difference"),
+    *statistics_options("rope", "letters", "target_difference"),
     BY,
     *declared_options(Settings, "changes"),
     *CONVENTION_OPTIONS,
@@ -103,7 +103,8 @@ def compare_command(
 ) -> None:
     """Show which run is better, with what confidence, and which queries changed.
 
-    All systems are compared with the first, or with --baseline, over the same queries. Labels and results are those of
+    Systems are compared over the same queries: two with each other, three or more in all pairs, or each with
+    --baseline if it is given. Labels and results are those of
     `rankgauge evaluate`. A log holds both: with several, the labels of the last one apply to all.
     """
     sources.check(needs_join=output.page.path is not None)

@@ -135,10 +135,10 @@ def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evalu
         )
 
 
-def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline:
-    """The baseline by what a user calls it: the file or the name of a run, or a stored baseline."""
+def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline | None:
+    """The baseline by what a user calls it: the file or the name of a run, or a stored baseline; None if not given."""
     if name is None or name in runs:
-        return 0 if name is None else runs.index(name)
+        return None if name is None else runs.index(name)
     from rankgauge.comparison.gate.baseline_file import stored_baseline
 
     return stored_baseline(name) or name

@@ -344,18 +344,23 @@ def _of_two(comparison: Comparison) -> PageVerdict:
 
 
 def _of_many(comparison: Comparison) -> PageVerdict:
-    """Whether one system is better than every other one, or than the baseline if not all pairs were compared."""
+    """How many systems the best one beats, or how many are better or worse than the baseline: what the answer says."""
     ranking = comparison.ranking
     if ranking is not None:
-        return (
-            PageVerdict("neutral", "inconclusive")
-            if ranking.indistinguishable
-            else PageVerdict("better", "one best system")
-        )
+        if not ranking.worse:
+            return PageVerdict("neutral", "inconclusive")
+        if not ranking.indistinguishable:
+            return PageVerdict("better", "one best system")
+        others = len(ranking.systems) - 1
+        return PageVerdict("better", f"better than {len(ranking.worse)} of {others}")
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
-    if any(row.outcome(comparison.alpha) in ("better", "higher") for row in rows):
-        return PageVerdict("better", f"better than {comparison.baseline}")
-    return PageVerdict("neutral", "inconclusive")
+    outcomes = [row.comparative for row in rows if row.is_significant(comparison.alpha)]
+    if not outcomes:
+        return PageVerdict("neutral", "inconclusive")
+    counts = [(word, outcomes.count(word)) for word in dict.fromkeys(outcomes)]
+    text = ", ".join(f"{count} of {len(rows)} {word}" for word, count in counts)
+    tone: Tone = "better" if "better" in outcomes else "worse" if "worse" in outcomes else "neutral"
+    return PageVerdict(tone, f"{text} than {comparison.baseline}")
 
 
 def gate_lines(report: Report) -> list[str]:
