@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.simulations._populations import RANGE, Floats, Population
 from benchmarks.simulations._tables import SEED, table
-from rankgauge.comparison.gate.requirements import Rule
+from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.significance import PairedColumns, family_tests
 from rankgauge.comparison.statistics_options import Statistics, is_significant
 from rankgauge.stats import Resampling, RunNoise, change_points, run_noise
@@ -58,7 +58,7 @@ Retriever = Deterministic | Noisy
 class Gate:
     """A gate against stored runs: it fails if a drop is significant and at least the margin."""
 
-    rule: Rule
+    rule: GateRule
     runs: int = 1
     stored: list[Floats] = field(default_factory=list)
 
@@ -97,8 +97,8 @@ class HistoryGate(Gate):
         return failed
 
 
-def rule(margin: float = 0.0, confidence: float = 0.95) -> Rule:
-    return Rule(margin, Statistics(confidence=confidence, resamples=RESAMPLES))
+def rule(margin: float = 0.0, confidence: float = 0.95) -> GateRule:
+    return GateRule(margin, Statistics(confidence=confidence, resamples=RESAMPLES))
 
 
 GATES: dict[str, Callable[[], Gate]] = {

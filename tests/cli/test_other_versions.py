@@ -130,7 +130,7 @@ def test_the_report_of_a_benchmark(command: Command, folder: Path) -> None:
     path.write_text('{"schema": "rankgauge.benchmark/2"}')
     sentence = (
         "report.json: rankgauge.benchmark of version 2, but this rankgauge reads version 1: "
-        "run the benchmark again, or use `rankgauge evaluate --html` or `rankgauge compare --html` for other results"
+        "run the benchmark again, or name labels and results: rankgauge report html LABELS RESULTS …"
     )
     check_refused(command("report", "html", "report.json", "-o", "page.html"), path, sentence, path.read_bytes())
 

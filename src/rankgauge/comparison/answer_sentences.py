@@ -51,7 +51,7 @@ def _of_two(comparison: Comparison) -> list[str]:
 def _of_many(comparison: Comparison) -> list[str]:
     """The best system and its group, then what is significant elsewhere, and what the queries can show."""
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
-    lines = [" ".join(best_sentences(comparison)), _family_sentence(comparison), *_incomparable(comparison)]
+    lines = [" ".join(best_sentences(comparison)), *_family_sentences(comparison), *_incomparable(comparison)]
     others = [row for row in comparison.differences if row.measure != comparison.primary]
     significant = [row for row in others if row.is_significant(comparison.alpha)]
     if significant:
@@ -112,18 +112,21 @@ def _against_baseline(comparison: Comparison) -> list[str]:
     return [*apart, *([f"Not distinguishable from {baseline}: {_some(rest)}."] if rest else [])]
 
 
-def _family_sentence(comparison: Comparison) -> str:
-    """Over which differences p and the intervals on the primary measure are corrected."""
-    count, systems = len(comparison.systems), len(comparison.names)
+def _family_sentences(comparison: Comparison) -> list[str]:
+    """Over which differences p and the intervals on the primary measure are corrected, if there are several."""
+    tested = [row for row in comparison.differences if row.measure == comparison.primary and not row.not_comparable]
+    count, systems = len(tested), len(comparison.names)
     compared = {
         "all pairs": f"all {systems * (systems - 1) // 2:,} pairs of {systems} systems",
         "baseline": f"{plural(count, 'comparison')} with {comparison.baseline}",
         "best": f"{plural(count, 'comparison')} with the best, {comparison.baseline}",
     }[comparison.scope]
     is_corrected = comparison.statistics.correction != "none" and comparison.family_sizes[0] > 1
+    if count < 2:
+        return []
     verb = "p is corrected over" if is_corrected else "p is not corrected for"
     many = f" (more than {MOST_SYSTEMS} systems: not all pairs)" if comparison.scope == "best" else ""
-    return f"On {comparison.primary}, {verb} {compared}{many}."
+    return [f"On {comparison.primary}, {verb} {compared}{many}."]
 
 
 def _some(names: Sequence[str]) -> str:
