@@ -192,6 +192,7 @@ APART = {
     "render.documents.audits": "cold; the table of documents finds it by name",
     "render.formats.text_chart": "cold: only --plot needs it, and every evaluation imports its importer",
     "retrieval.asking.libraries": "the optional side of an interface: objects of other libraries",
+    "cli.commands.evaluate": "a command of its own; `report html` scores results as it does",
     "validation.clean_scan": "a shortcut: the compiled side of validation",
 }
 STUB = re.compile(r"(?m)^from rankgauge\.([\w.]+) import ")
@@ -285,7 +286,7 @@ def test_a_small_evaluation_imports_nothing_heavy(tmp_path: Path) -> None:
 MAX_PARAMETERS = 8
 DATA_PARAMETERS = {  # of public functions, whose data does not count
     "comparison/compare.py:compare": 2,
-    "comparison/gate/gate.py:gate": 4,  # judgments, run, baseline and corpus
+    "comparison/gate/gate.py:gate": 6,  # judgments, run, baseline, allowed misses, queries and corpus
     "distributed/spark/evaluation.py:evaluate": 2,
     "measures/registry.py:measure": 1,
     "rag/live.py:evaluate_retriever": 2,

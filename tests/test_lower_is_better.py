@@ -152,6 +152,23 @@ def test_in_a_gate_they_cost_the_other_measures_no_power() -> None:
     assert "; lower is better: " in both.test_description
 
 
+@pytest.mark.parametrize("count", [4, 5])
+def test_what_few_queries_can_decide_does_not_depend_on_the_other_family(count: int) -> None:
+    judged = {query: JUDGED[query] for query in QUERIES[:count]}
+    before, now = ({query: list(docs) for query in judged} for docs in ("ab", "xy"))
+    alone = [gate(judged, now, name, baseline=before).compared[0] for name in ("P@2", "Waste@2")]
+    beside = gate(judged, now, "P@2 Waste@2", baseline=before).compared
+    assert [row.decision.outcome for row in beside] == ["undecided" if count == 4 else "worse"] * 2
+    assert [row.decision for row in beside] == [row.decision for row in alone]
+    assert [row.queries_needed for row in beside] == [row.queries_needed for row in alone]
+
+
+def test_reports_of_a_gate_say_that_they_rose(folder: Path, command: Command) -> None:
+    out = command("gate", "labels.json", "poor.json", "--baseline", "good.json", "-m", "Waste@2", "--format", "junit")
+    assert "Waste@2 rose: +" in out.out
+    assert "dropped" not in out.out
+
+
 def test_groups_correct_them_by_themselves() -> None:
     queries = {"kind": {query: "even" if number % 2 else "odd" for number, query in enumerate(QUERIES)}}
     from rankgauge.core.qrels import Qrels

@@ -31,6 +31,7 @@ from rankgauge import (
 )
 from rankgauge.adapters import reranking_improvement
 from rankgauge.benchmark.folder import REPORT
+from rankgauge.comparison import GateRule
 from rankgauge.comparison.answer_sentences import span_text
 from rankgauge.core.formatting import p_equals, p_value, span
 from rankgauge.measures.registry import DEFAULT_MEASURES
@@ -117,7 +118,7 @@ NEW = {f"q{n:02}": ["x", "x2", "d"] if n < 3 else ["d"] for n in range(20)}
 def test_a_difference_has_the_same_interval_everywhere(measure: str, tmp_path: Path, command: Command) -> None:
     judged = HITS[0]
     row = compare(judged, {"old": OLD, "new": NEW}, measure)["new", measure]
-    (gated,) = gate(judged, NEW, measure, baseline=OLD, two_sided=True).compared
+    (gated,) = gate(judged, NEW, measure, baseline=OLD, rule=GateRule(two_sided=True)).compared
     assert gated.interval == row.interval
     assert gated.decision.p == row.p_corrected
     qrels, old, new = write_json(tmp_path, qrels=judged, old=OLD, new=NEW)
@@ -164,7 +165,7 @@ def test_no_interval_of_a_difference_leaves_its_range() -> None:
     old, new = {"q1": ["x", "x2", "x3", "x4", "d"], "q2": ["d"]}, {"q1": ["d"], "q2": ["d"]}
     row = compare(judged, {"old": old, "new": new}, "RR")["new", "RR"]
     assert ends(row.interval) == (-1.0, 1.0)
-    assert gate(judged, new, "RR", baseline=old, two_sided=True).compared[0].interval == row.interval
+    assert gate(judged, new, "RR", baseline=old, rule=GateRule(two_sided=True)).compared[0].interval == row.interval
     assert ends(gate(judged, new, "RR", baseline=old).compared[0].interval) == (-1.0, 1.0)
 
 
@@ -224,7 +225,7 @@ def test_a_p_that_equals_alpha_is_significant_in_every_command() -> None:
     assert compared["new", "RR"].p == compared.alpha == 1 / 16
     assert compared["new", "RR"].mark(compared.alpha) == "▲"
     statistics = flips(1 - 1 / 32)
-    (gated,) = gate(judged, worse, "RR", baseline=better, statistics=statistics).compared
+    (gated,) = gate(judged, worse, "RR", baseline=better, rule=GateRule(statistics=statistics)).compared
     assert gated.decision.p == statistics.alpha == 1 / 32
     assert gated.decision.outcome == "worse"
 
@@ -419,7 +420,7 @@ def test_the_confidence_of_a_gate_is_that_of_its_intervals(tmp_path: Path, comma
 
     def interval(confidence: float) -> Interval:
         statistics = Statistics(confidence=confidence)
-        return gate(judged, NEW, "RR", baseline=OLD, statistics=statistics).compared[0].interval
+        return gate(judged, NEW, "RR", baseline=OLD, rule=GateRule(statistics=statistics)).compared[0].interval
 
     def width(confidence: float) -> float:
         low, high = ends(interval(confidence))
@@ -435,7 +436,7 @@ def test_the_confidence_of_a_gate_is_that_of_its_intervals(tmp_path: Path, comma
         assert interval(confidence).low == bounds["greater"].low
     assert width(0.8) < width(0.95)
     statistics = Statistics(confidence=0.8)
-    required = gate(judged, NEW, require="RR>=0", statistics=statistics).required[0]
+    required = gate(judged, NEW, require="RR>=0", rule=GateRule(statistics=statistics)).required[0]
     assert (required.low, required.high) == ends(evaluate(judged, NEW, "RR").interval("RR", confidence=0.8))
     qrels, before, after = write_json(tmp_path, qrels=judged, old=OLD, new=NEW)
     arguments = ("gate", qrels, after, "--baseline", before, "-m", "RR")

@@ -14,12 +14,12 @@ from scripts.api_page import NAMESPACES, public_names
 import rankgauge
 
 NAMES = """
-Comparison Conventions Document IRMetrics InputError MeasureError MetricsCache MetricsCalculator Qrels RankgaugeError
-RankgaugeWarning Reading ReportAggregator RetrievalEvaluator RetrievalMetricsSuite Run Scores Settings Statistics
-UsageError batch_evaluate_metrics calculate_confidence_interval compare convert evaluate evaluate_retrieval_batch
-evaluate_retriever evaluate_runs fuse gate hit_at_k load_settings mean_reciprocal_rank measure ndcg_at_k parse_measure
-read_corpus read_qrels read_queries read_run run_benchmark statistical_significance_test validate_qrels validate_run
-write_baseline
+Comparison Conventions Document IRMetrics InputError MeasureError MetricsCache MetricsCalculator Qrels
+RankgaugeError RankgaugeWarning Reading ReportAggregator RetrievalEvaluator RetrievalMetricsSuite Run Scores Settings
+Statistics UsageError batch_evaluate_metrics calculate_confidence_interval compare convert evaluate
+evaluate_retrieval_batch evaluate_retriever evaluate_runs fuse gate hit_at_k load_settings mean_reciprocal_rank
+measure ndcg_at_k parse_measure read_corpus read_qrels read_queries read_run run_benchmark
+statistical_significance_test validate_qrels validate_run write_baseline
 """
 ROOT = Path(__file__).parents[1]
 

@@ -68,7 +68,7 @@ TOPICS = ["--queries", "queries.jsonl"]
         (["evaluate", "qrels.trec", *RUNS, *TOPICS, "--html", "page.html"], SEEN),
         (["compare", "qrels.trec", *RUNS, *TOPICS], SEEN),
         (["compare", "qrels.trec", *RUNS, *TOPICS, "--html", "page.html"], SEEN),
-        (["agreement", "qrels.trec", "other.trec", *RUNS], SEEN),
+        (["agreement", "qrels.trec", "other.trec", *RUNS], [*SEEN, "other.trec"]),
         (["evaluate", "log.jsonl", "--html", "page.html"], ["log.jsonl"]),
         (["gate", "qrels.trec", RUNS[0], "--baseline", RUNS[1], "-m", "nDCG@10"], SEEN),
         (

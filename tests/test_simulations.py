@@ -15,6 +15,10 @@ SHORT = {
     "BASELINES": 3,
     "BUILDS": 1,
     "NIGHTS": 20,
+    "SEQUENCES": 2,
+    "HISTORIES": 1,
+    "DROP_SEQUENCES": 2,
+    "LATEST": 2,
     "RESAMPLES": 99,
 }
 

@@ -11,7 +11,7 @@ from benchmarks.simulations._populations import DEFAULTS, RANGE, Floats, Populat
 from benchmarks.simulations._tables import ALPHA
 from rankgauge.benchmark.plan import SHIPPED
 from rankgauge.comparison.gate.decision import decide
-from rankgauge.comparison.gate.requirements import Rule
+from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.significance import PairedColumns, TestedDifference, family_tests
 from rankgauge.comparison.statistics_options import Statistics, is_significant
 
@@ -46,8 +46,8 @@ def check() -> None:
     differences = scores[1] - scores[0]
     compared = rankgauge.compare(qrels, runs, DEFAULTS, statistics=statistics).differences
     arrays = [*tested(differences[:, :1], statistics), *tested(differences[:, 1:], statistics)]
-    gated = rankgauge.gate(qrels, runs[1], DEFAULTS, baseline=runs[0], margin=0.02, statistics=statistics).compared
-    decisions = decide(columns_of(differences), Rule(0.02, statistics))
+    gated = rankgauge.gate(qrels, runs[1], DEFAULTS, baseline=runs[0], rule=GateRule(0.02, statistics)).compared
+    decisions = decide(columns_of(differences), GateRule(0.02, statistics))
     dropped = tested(differences, replace(statistics, alternative="less"))
     risen = tested(differences, replace(statistics, alternative="greater"))
     same = [

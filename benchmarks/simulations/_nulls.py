@@ -35,3 +35,8 @@ def asymmetric(share: float) -> Null:
 def sparse(share: float) -> Null:
     """A share of the queries changes, by −1 or 1."""
     return lambda rng, n: np.where(rng.random(n) < share, rng.choice([-1.0, 1.0], n), 0.0)
+
+
+def exponential(sign: float) -> Null:
+    """One long tail: of gains, or of losses if the sign is negative."""
+    return lambda rng, n: np.asarray(sign * 0.2 * (rng.exponential(size=n) - 1.0))

@@ -1,4 +1,4 @@
-"""Each test of one measure without a true difference."""
+"""Each test of one measure without a true difference, and the power to find one-way losses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.simulations._nulls import Null, asymmetric, centered, sparse, swapped
+from benchmarks.simulations._nulls import Null, asymmetric, centered, exponential, sparse, swapped
 from benchmarks.simulations._populations import RANGE, Floats, Population
 from benchmarks.simulations._tables import ALPHA, MOST_ERRORS, SEED, at_most, error_of, table
 from rankgauge.stats import Resampling, joint_test, paired_test
@@ -24,6 +24,9 @@ def nulls(population: Population) -> dict[str, Null]:
     return {
         f"{name}, swapped at random": swapped(differences),
         f"{name}, minus the mean": centered(differences),
+        f"{name}, minus the mean, turned": centered(-differences),
+        "exponential, a long tail of gains": exponential(1.0),
+        "exponential, a long tail of losses": exponential(-1.0),
         **{f"gains of 0.5 in {share:.0%}, else tiny losses": asymmetric(share) for share in (0.2, 0.1, 0.05)},
         **{f"−1 or 1 in {share:.0%}, else 0": sparse(share) for share in (0.4, 0.2, 0.05)},
     }
@@ -61,4 +64,31 @@ def rates(population: Population) -> str:
         f"{error_of(ALPHA, DRAWS)}; aim: at most {MOST_ERRORS:.0%})",
         ["differences", "n", "default", "default, drop", *OTHERS],
         rows(population),
+    )
+
+
+# One-way losses: a share of the queries falls from rank 1 to 2, 5 or 50, and the others stay as they are.
+
+LOSSES = np.array([1 / 2, 4 / 5, 49 / 50])
+LOST = ((50, 0.1), (50, 0.2), (100, 0.05), (100, 0.1), (200, 0.03), (200, 0.05), (200, 0.1))
+
+
+def power_rows() -> Iterator[list[str]]:
+    for n, share in LOST:
+        rng = np.random.default_rng(SEED)
+        found = np.zeros(5)
+        for seed in range(DRAWS):
+            differences = np.where(rng.random(n) < share, -rng.choice(LOSSES, n), 0.0)
+            default, drop, randomization, t, *_ = p_values(differences, seed)
+            at = ((default, ALPHA), (drop, ALPHA / 2), (randomization, ALPHA), (t, ALPHA), (drop, ALPHA))
+            found += [p is not None and p <= level for p, level in at]
+        yield [str(n), f"{share:.0%}", *(f"{power:.1%}" for power in (found / DRAWS).tolist())]
+
+
+def power() -> str:
+    return table(
+        "Reciprocal ranks of some queries fall from 1 to 1/2, 1/5 or 1/50, the others do not change: share of samples "
+        f"in which the drop is found ({DRAWS:,} draws, {RESAMPLES} resamples)",
+        ["n", "queries that fall", "compare", "gate at 2.5%", "randomization", "t", "gate at 5%"],
+        power_rows(),
     )

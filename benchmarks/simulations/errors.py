@@ -22,6 +22,8 @@ from benchmarks.simulations._families import (
 )
 from benchmarks.simulations._populations import DEFAULTS, Floats, Population, draw
 from benchmarks.simulations._tables import ALPHA, MOST_ERRORS, SEED, at_most, error_of, table
+from rankgauge.comparison.differences import Difference
+from rankgauge.stats import effect
 
 DRAWS, MORE_DRAWS = 1000, 2000
 SIZES, MORE_SIZES = (20, 50), (20, 50, 100)
@@ -131,6 +133,48 @@ def margin_rows(population: Population) -> Iterator[list[str]]:
         yield [name, *(at_most(margin_error(sampler, n)) for n in MORE_SIZES)]
 
 
+# Losses that are as rare and as large as they can be: only their number in the sample shows them.
+
+EQUIVALENT_SIZES = (50, 150, 300, 600)
+ROPES = (0.01, 0.02, 0.05)
+
+
+def is_called_equivalent(differences: Floats, rope: float, seed: int) -> bool:
+    """Whether ``compare`` would call one measure from 0 to 1 equivalent within ± ``rope``, or the same."""
+    (test,) = tested(differences, statistics_of(seed))
+    changes = differences[:, 0]
+    row = Difference(
+        "system", "measure", len(changes), None, None, float(changes.mean()), test.interval, test.p, test.p_corrected,
+        effect(changes), rope=rope, largest=1.0,
+    )  # fmt: skip
+    return row.outcome(ALPHA) in ("equivalent", "negligible")
+
+
+def with_losses(lost: float, size: float, mean: float, spread: float) -> Sampler:
+    """Losses of one size in a share of the queries, and normal differences in the others."""
+
+    def sampler(rng: np.random.Generator, n: int) -> Floats:
+        return np.where(rng.random((n, 1)) < lost, -size, rng.normal(mean, spread, (n, 1)))
+
+    return sampler
+
+
+def equivalence_error(sampler: Sampler, rope: float, n: int) -> float:
+    return share(lambda rng, seed: is_called_equivalent(sampler(rng, n), rope, seed), DRAWS)
+
+
+def equivalence_rows() -> Iterator[list[str]]:
+    for rope in ROPES:
+        kinds = {
+            f"total losses in {rope:.0%} of queries, the rest almost unchanged": with_losses(rope, 1.0, 0.0, 0.002),
+            f"losses of 0.5 in {2 * rope:.0%}, the rest almost unchanged": with_losses(2 * rope, 0.5, 0.0, 0.002),
+            f"−{rope:g} on average, standard deviation 0.1": with_losses(0.0, 0.0, -rope, 0.1),
+        }
+        for name, sampler in kinds.items():
+            shares = [equivalence_error(sampler, rope, n) for n in EQUIVALENT_SIZES]
+            yield [name, f"±{rope:g}", *map(at_most, shares)]
+
+
 def note(draws: int) -> str:
     return f"{draws:,} draws, {RESAMPLES} resamples, {error_of(ALPHA, draws)}; aim: at most {MOST_ERRORS:.0%}"
 
@@ -145,6 +189,13 @@ def tables(population: Population) -> Iterator[str]:
         family_rows(population),
     )
     yield _single_tests.rates(population)
+    yield _single_tests.power()
+    yield table(
+        f"A true difference of exactly the region of practical equivalence: share of comparisons that are called "
+        f"equivalent, or differ negligibly ({note(DRAWS)})",
+        ["true difference", "region", *(f"n = {n}" for n in EQUIVALENT_SIZES)],
+        equivalence_rows(),
+    )
     yield table(
         f'The true drop is the margin, {MARGIN}: share of gates of one measure that claim "no worse" ({note(DRAWS)})',
         ["differences", *(f"n = {n}" for n in MORE_SIZES)],

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def retrieval_gate() -> Callable[..., GateResult]:
-    """A function that takes what ``rankgauge.gate`` takes: the test fails or is skipped as the gate is.
+    """A function that takes what ``rankgauge.gate`` takes: the test fails if the gate does, or cannot decide.
+
+    It is skipped if the gate is undecided.
 
     def test_search_is_no_worse(retrieval_gate):
         retrieval_gate("qrels.trec", "today.trec", require=["R@10>=0.75"], baseline="baseline.json")
     """
 
-    def check(qrels: object, run: object, **options: object) -> GateResult:
+    def check(qrels: object, run: object = None, **options: object) -> GateResult:
         __tracebackhide__ = True
         path, sys.path[:] = sys.path[:], PATH_WITHOUT_TESTS
         try:
@@ -37,7 +39,7 @@ def retrieval_gate() -> Callable[..., GateResult]:
         finally:
             sys.path[:] = path
         result = gate(qrels, run, **options)  # type: ignore[arg-type]  # whatever gate takes; it checks
-        if result.failed:
+        if result.exit_code:
             pytest.fail(as_text(document(result)), pytrace=False)
         if not result.passed:
             pytest.skip(result.sentence)

@@ -422,8 +422,8 @@ def test_a_message_has_no_absolute_path() -> None:
             lambda text: text.replace('"q01"', '"q1"', 1),
             "runs[0].per_query.q01",
         ),
-        (COMPARISON, lambda text: text.replace("Not distinguishable from it", "Worse", 1), "line"),
-        (PAGE, lambda text: text.replace("Not distinguishable from it", "Worse", 1), "line"),
+        (COMPARISON, lambda text: text.replace("Not distinguishable from lexical", "Worse", 1), "line"),
+        (PAGE, lambda text: text.replace("Not distinguishable from lexical", "Worse", 1), "line"),
         ("runs/vector.trec", lambda text: text.replace(" 1 ", " 2 ", 1), None),
         ("inputs/qrels.trec", lambda text: text.replace(" 3\n", " 2\n", 1), None),
         ("inputs/snippets.jsonl", lambda text: text.replace("a", "b", 1), None),
@@ -507,7 +507,7 @@ def test_a_page_never_overwrites_a_run(made: Path, tmp_path: Path, command: Comm
 
 def test_costs_are_reported(made: Path) -> None:
     text = (made / COMPARISON).read_text(encoding="utf-8")
-    assert text.startswith("# Benchmark: workshop\n\nBest: hybrid (nDCG@10 0.544). Not distinguishable from it: ")
+    assert text.startswith("# Benchmark: workshop\n\nBest: hybrid (nDCG@10 0.544). Not distinguishable from lexical: ")
     assert "| p50 ms | p95 ms | p99 ms | calls | index | build time |" in text
     costs = json.loads((made / MANIFEST).read_bytes())["times"]["costs"]
     assert all(math.isfinite(costs[name][key]) for name in costs for key in ("p50", "p95", "p99"))
@@ -533,7 +533,7 @@ class TestCommand:
             assert (tmp_path / "page.html").read_bytes() == (made / PAGE).read_bytes()
         done = command("report", "html", made / "evaluations/vector.EvaluationReport.json", "-o", tmp_path / "no.html")
         assert done.code == 2
-        assert "evaluate --html" in done.err
+        assert "report html LABELS RESULTS" in done.err
 
     @pytest.mark.slow
     def test_a_configuration_is_obeyed(self, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from rankgauge.benchmark.folder import MANIFEST, REPORT, SNIPPETS, read_report
+from rankgauge.benchmark.plan import shipped_plan
+from rankgauge.benchmark.run import run_benchmark
 from tests.conftest import Outcome
 
 Command = Callable[..., Outcome]
@@ -144,3 +146,15 @@ def test_a_retriever_without_texts_is_refused_for_labels_by_text(command: Comman
 def test_what_a_benchmark_without_a_corpus_lacks_is_named(words: list[str], message: str, command: Command) -> None:
     done = benchmark(command, *words)
     assert (done.code, message in done.err) == (64, True), done.err
+
+
+def test_the_same_answers_give_the_same_folder(tmp_path: Path) -> None:
+    def find(text: str, k: int) -> list[dict[str, str]]:
+        return [{"id": "kb-001", "text": f"a text of {len(text)} characters"}]
+
+    digests = []
+    for name in ("one", "two"):
+        run_benchmark(shipped_plan(latency=0, systems={"find": find}), tmp_path / name)
+        digests.append((tmp_path / name / "runs/find.jsonl").read_bytes())
+    assert digests[0] == digests[1]
+    assert b"latency" not in digests[0]

@@ -24,6 +24,7 @@ benchmark: {latency: 2}
 """,
     "docs/brakes.md": "# Brakes\n\nA squealing brake needs cleaning.\n\n# Chain\n\nClean the chain with a brush.\n",
     "gold.jsonl": json.dumps({"query_id": "q1", "query": "chain", "gold": ["Clean the chain with a brush."]}) + "\n",
+    "golden.jsonl": json.dumps({"query": "tyre size", "relevant_ids": ["kb-001"]}) + "\n",
     "cases.jsonl": json.dumps({"query": "tyre size", "relevant_ids": ["kb-001"]}) + "\n",
     **{
         f"{day}.jsonl": json.dumps({"query": "tyre size", "retrieved": docs, "relevant": ["kb-001"]}) + "\n"

@@ -358,3 +358,229 @@ def test_the_systems_of_one_log_are_compared_with_each_other(tmp_path: Path, com
     assert [run["name"] for run in json.loads(done.out)["runs"]] == ["old", "new"]
     log.write_text("".join(json.dumps(row) + "\n" for row in rows if row["system"] == "new"))
     assert "at least two runs, found 1" in command("compare", str(log), "-m", "RR").err
+
+
+def benchmark_numbers(folder: str) -> list[dict[str, Any]]:
+    """The scores and the differences of a benchmark's last system, without its name."""
+    report = json.loads(Path(folder, "BenchmarkReport.json").read_text())
+    scores = json.loads(sorted(Path(folder, "evaluations").glob("[!o]*"))[0].read_text())
+    differences = [
+        {name: value for name, value in row.items() if name != "system"} for row in report["comparison"]["differences"]
+    ]
+    return [scores["runs"][0]["measures"], differences]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_benchmark_takes_every_kind_that_has_rankings(folder: Path, command: Command, kind: str) -> None:
+    words = (*M, "--latency", "0", "--resamples", "100")
+    expected = command("benchmark", "run", "cases.jsonl", "old.run", "my.run", *words, "-o", "expected")
+    assert expected.code == 0, expected.err
+    done = command("benchmark", "run", "cases.jsonl", "old.run", KINDS[kind], *words, "-o", "bench")
+    if kind in NO_RANKINGS:
+        assert (done.code, NO_RANKINGS[kind] in done.err, Path("bench").exists()) == (2, True, False), done.err
+        return
+    assert done.code == 0, done.err
+    assert benchmark_numbers("bench") == benchmark_numbers("expected")
+    assert command("report", "verify", "bench").code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "old.jsonl log.jsonl",
+        "qrels.txt old.jsonl log.jsonl",
+        "old.jsonl my.run --qrels cases.csv",
+        "qrels.txt old.run ./any_search.py:search --queries queries.jsonl",
+        "cases.jsonl old.run --retriever any_search:search",
+    ],
+)
+def test_a_benchmark_takes_the_labels_of_any_file(folder: Path, command: Command, words: str) -> None:
+    options = (*M, "--latency", "0", "--resamples", "100")
+    assert command("benchmark", "run", "qrels.txt", "old.run", "my.run", *options, "-o", "expected").code == 0
+    done = command("benchmark", "run", *words.split(), *options, "-o", "bench")
+    assert done.code == 0, done.err
+    assert benchmark_numbers("bench") == benchmark_numbers("expected")
+    assert command("report", "verify", "bench").code == 0
+
+
+def test_a_benchmark_keeps_texts_and_ids_with_white_space(folder: Path, command: Command) -> None:
+    rows = [{key: value for key, value in row.items() if key != "query_id"} for row in log_rows(RANKINGS)]
+    for row in rows:
+        row["retrieved"] = [{"id": f"{one['id']} a", "text": f"the text of {one['id']}"} for one in row["retrieved"]]
+        row["relevant"] = [f"{doc} a" for doc in row["relevant"]]
+    Path("spaced.jsonl").write_text(json_lines(rows))
+    assert command("benchmark", "run", "spaced.jsonl", "-m", "RR@3", "--latency", "0", "-o", "bench").code == 0
+    assert command("report", "verify", "bench").code == 0
+    stored = Path("bench/runs/spaced.jsonl.jsonl")
+    kept = [json.loads(line) for line in stored.read_text().splitlines()]
+    assert kept[0]["retrieved"][0] == {"id": "d1 a", "score": 3, "text": "the text of d1"}
+    again = command("evaluate", "spaced.jsonl", str(stored), "-m", "RR@3", "--format", "json")
+    values = [run["measures"] for run in json.loads(again.out)["runs"]]
+    assert values[0] == values[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("qrels.txt any_search:search", "name a file with the texts: --queries FILE"),
+        ("cases.jsonl", "cases.jsonl holds labels only"),
+        ("folder", "--corpus folder"),
+        ("qrels.txt my.run --timeout 3", "--timeout applies to a retriever of your own"),
+        ("cases.jsonl my.run --retriever lexical", "lexical retrieval needs a corpus"),
+    ],
+)
+def test_a_benchmark_says_what_is_missing(folder: Path, command: Command, words: str, message: str) -> None:
+    done = command("benchmark", "run", *words.split(), "-o", "bench")
+    assert (done.code in (2, 64), message in done.err, Path("bench").exists()) == (True, True, False), done.err
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_report_html_takes_every_kind_that_has_rankings(folder: Path, command: Command, kind: str) -> None:
+    words = (*M, "--resamples", "100", "-o", "page.html")
+    done = command("report", "html", "cases.jsonl", "old.run", KINDS[kind], *words)
+    if kind in NO_RANKINGS:
+        assert (done.code, NO_RANKINGS[kind] in done.err, Path("page.html").exists()) == (2, True, False), done.err
+        return
+    assert done.code == 0, done.err
+    expected = command("compare", "cases.jsonl", "old.run", KINDS[kind], *words[:-2], "--html", "expected.html")
+    pages = [Path(name).read_text() for name in ("page.html", "expected.html")]
+    answers = [re.search(r"nDCG@3 [^<]*95% CI[^<]*", page) for page in pages]
+    assert answers[0] is not None
+    assert answers[1] is not None
+    assert answers[0].group() == answers[1].group()
+    assert warnings_of(done) == warnings_of(expected)
+
+
+def test_report_html_takes_logs_and_refuses_options_that_have_no_effect(folder: Path, command: Command) -> None:
+    assert command("report", "html", "log.jsonl", "-o", "log.html").code == 0
+    assert command("report", "html", "my.run", "--labels", "cases.jsonl", "-o", "named.html").code == 0
+    assert Path("log.html").exists()
+    assert Path("named.html").exists()
+    assert "only the page of a history" in command("report", "html", "log.jsonl", "--branch", "main").err
+    assert command("report", "html", "history.db", "-o", "history.html").code == 0
+    assert "--measure applies to labels and results" in command("report", "html", "history.db", "-m", "RR").err
+    missing = command("report", "html", "nothing.jsonl")
+    assert (missing.code, "No such file" in missing.err) == (2, True), missing.err
+
+
+SYSTEMS = [
+    {"query": query, "system": system, "retrieved": ranking, "relevant": ["a"]}
+    for query in ("one", "two", "three", "four")
+    for system, ranking in (("old", ["b", "a"]), ("new", ["a", "b"]))
+]
+
+
+def test_a_log_of_two_systems_is_enough_for_commands_that_take_two(folder: Path, command: Command) -> None:
+    Path("systems.jsonl").write_text(json_lines(SYSTEMS))
+    difference = command("diff", "systems.jsonl", "--format", "json")
+    assert difference.code == 0, difference.err
+    assert command("fuse", "systems.jsonl", "-o", "fused.run").code == 0
+    assert len(Path("fused.run").read_text().splitlines()) == 8
+    tuned = command("tune", "systems.jsonl", "-m", "RR", "--format", "json")
+    assert [row["name"] for row in json.loads(tuned.out)["scores"]][:2] == ["old", "new"]
+    agreed = command("agreement", "systems.jsonl", "systems.jsonl", "systems.jsonl", "-m", "RR", "--format", "json")
+    assert json.loads(agreed.out)["measures"][0]["values"] == {"old": [0.5, 0.5], "new": [1.0, 1.0]}
+    three = command("diff", "systems.jsonl", "my.run")
+    assert "a difference is that of two systems, found 3: 'old', 'new', 'my'" in three.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "gate systems.jsonl --require RR>=0.1",
+        "gate systems.jsonl --baseline systems.jsonl -m RR",
+        "gate qrels.txt my.run --baseline systems.jsonl -m RR",
+    ],
+)
+def test_a_gate_does_not_guess_which_of_several_systems_it_tests(folder: Path, command: Command, words: str) -> None:
+    Path("systems.jsonl").write_text(json_lines(SYSTEMS))
+    done = command(*words.split())
+    assert (done.code, "a gate tests one run" in done.err) == (2, True), done.err
+    with pytest.raises(rg.InputError, match="'old', 'new'"):
+        rg.gate("systems.jsonl", require="RR>=0.1")
+    assert command("gate", "log.jsonl", "--baseline", "log.jsonl", "-m", "RR").code == 0
+
+
+@pytest.mark.parametrize("labels", ["cases.jsonl", "gold.jsonl"])
+@pytest.mark.parametrize("words", ["diff LABELS any_search:search", "evaluate qrels.txt LABELS", "pool LABELS -o x"])
+def test_labels_in_the_place_of_results_are_named(folder: Path, command: Command, labels: str, words: str) -> None:
+    Path("gold.jsonl").write_text('{"query": "text of q1", "gold": ["the text of d1"]}\n' * 2)
+    done = command(*words.replace("LABELS", labels).split())
+    assert (done.code, f"{labels}: holds labels, and results are expected" in done.err) == (2, True), done.err
+    assert "any_search" not in sys.modules or not sys.modules["any_search"].asked
+
+
+def test_agreement_and_tune_take_labels_by_text(folder: Path, command: Command) -> None:
+    rows = [
+        {"query_id": query, "query": TEXTS[query], "gold": [f"the text of {doc}" for doc in docs]}
+        for query, docs in RELEVANT.items()
+    ]
+    Path("gold.jsonl").write_text(json_lines(rows))
+    others = [{**row, "gold": ["the text of x1"]} for row in rows]
+    Path("other.jsonl").write_text(json_lines(others))
+    assert command("evaluate", "cases.jsonl", "any_search:search", "-m", "RR@3", "-o", "new.jsonl").code == 0
+    lines = [json.loads(line) for line in Path("new.jsonl").read_text().splitlines()]
+    for line in lines:
+        line["retrieved"] = [{**one, "score": -one["score"]} for one in line["retrieved"]]
+    Path("reversed.jsonl").write_text(json_lines(lines))
+    words = ("new.jsonl", "reversed.jsonl", "-m", "StRecall@1", "--tolerance", "0")
+    agreed = command("agreement", "gold.jsonl", "other.jsonl", *words, "--format", "json")
+    assert agreed.code == 0, agreed.err
+    found = json.loads(agreed.out)["measures"][0]["values"]
+    for side, labels in enumerate(("gold.jsonl", "other.jsonl")):
+        for name in ("new.jsonl", "reversed.jsonl"):
+            one = command("evaluate", labels, name, *words[2:], "--format", "json")
+            assert found[name][side] == json.loads(one.out)["runs"][0]["measures"]["StRecall@1"]["value"]
+    mixed = command("agreement", "gold.jsonl", "qrels.txt", *words)
+    assert "no measure takes both" in mixed.err
+    tuned = command("tune", "gold.jsonl", *words, "--format", "json")
+    assert json.loads(tuned.out)["measure"] == "StRecall@1"
+    live = ("any_search:search", "old.run", "--queries", "queries.jsonl", "--concurrency", "2")
+    assert command("agreement", "cases.jsonl", "qrels.txt", *live).code == 0
+    assert command("tune", "qrels.txt", *live).code == 0
+
+
+def test_tune_takes_any_labels_and_results_in_python(folder: Path) -> None:
+    expected = rg.retrieval.tune(rg.read_qrels("qrels.txt"), [rg.read_run("old.run"), rg.read_run("my.run")])
+    for labels, results in (
+        ("cases.jsonl", ["old.jsonl", "any_search:search"]),
+        ("cases.csv", ["old.run", RANKINGS]),
+        ({query: dict.fromkeys(docs, 1) for query, docs in RELEVANT.items()}, ["old.run", "table.csv"]),
+    ):
+        tuned = rg.retrieval.tune(labels, results)
+        assert (tuned.value, tuned.choice) == (expected.value, expected.choice)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"query": "one", "error": "timeout", "relevant": ["a"]},
+        {"query": "one", "relevant": ["a"]},
+        {"query": "one", "retrieved": ["a"]},
+    ],
+)
+@pytest.mark.parametrize("is_list", [False, True])
+def test_a_log_may_begin_with_a_query_that_failed_or_has_no_labels(
+    folder: Path, command: Command, first: dict[str, Any], is_list: bool
+) -> None:
+    rows = [first, {"query": "two", "retrieved": ["b", "a"], "relevant": ["a"]}]
+    Path("begins.jsonl").write_text(json.dumps(rows) if is_list else json_lines(rows))
+    done = command("evaluate", "begins.jsonl", "-m", "RR", "-q", "--format", "json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["runs"][0]["per_query"]["two"] == {"RR": 0.5}
+    Path("plain.jsonl").write_text(json_lines(rows[1:]))
+    assert command("diff", "plain.jsonl", "begins.jsonl").code == 0
+
+
+def test_documents_are_named_by_corpus_for_spans_and_for_the_page(folder: Path, command: Command) -> None:
+    Path("guide.jsonl").write_text(json_lines([{"_id": "guide", "text": "Here is the text of d1, and more."}]))
+    span = {"query_id": "q1", "query": TEXTS["q1"], "gold": [{"doc": "guide", "start": 8, "end": 22}]}
+    Path("spans.jsonl").write_text(json_lines([span]))
+    words = ("spans.jsonl", "any_search:search", "-m", "StRecall@1", "--format", "json")
+    assert "--corpus PATH" in command("evaluate", *words).err
+    done = command("evaluate", *words, "--corpus", "guide.jsonl")
+    assert json.loads(done.out)["runs"][0]["measures"]["StRecall@1"]["value"] == 1
+    assert command("gate", *words[:2], "--require", "StRecall@1>=1", "--corpus", "guide.jsonl").code == 0
+    refused = command("evaluate", "qrels.txt", "my.run", "--corpus", "guide.jsonl")
+    assert "--corpus is for the HTML report and for labels by text" in refused.err
+    assert "applies to labels by text" in command("tune", "qrels.txt", "my.run", "old.run", "--corpus", "x").err

@@ -28,14 +28,15 @@ OWN_VALUES = {
 }
 # Without a default, limits and choices there is nothing to state twice.
 FILES = set(
-    "--chunks --config --copy --corpus --dev --fix --index --judged --log --machine --manifest --out --pool "
+    "--chunks --config --copy --corpus --dev --fix --index --judged --labels --log --machine --manifest --out --pool "
     "--qrels --queries --reuse --runs --stamp --summary --test --to --write-baseline".split()
 )
 SWITCHES = set(
     "--append --dry-run --escape-formulas --force --no-code --openmetrics --plain --rag --rebuild --remove".split()
 )
 TEXTS = set(
-    "--assessor --column --exec --from --install --judge --kpi --retriever --set --tag --to --webhook --weights".split()
+    "--assessor --column --exec --from --install --judge --kpi --retriever --search --set --tag --to --webhook "
+    "--weights".split()
 )
 
 

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from rankgauge import evaluate
+from tests.render.html.unpacking import data_of
 from tests.warm_process import WarmProcess
 
 Command = Callable[..., Any]
@@ -56,7 +57,7 @@ def test_the_exit_code_is_the_verdict(command: Command, files: dict[str, Path], 
     assert command("gate", qrels, bad, "--baseline", baseline).code == 1
     assert command("gate", qrels, bad, "--baseline", good, "-m", "RR").code == 1
     assert command("gate", qrels, bad, "--baseline", baseline, "-m", "RR", "--margin", "0.9").code == 0
-    assert command("gate", files["unlabeled"], bad, "--baseline", baseline).code == 0
+    assert command("gate", files["unlabeled"], bad, "--baseline", baseline).code == 2
     assert command("gate", files["unlabeled"], good, "--baseline", files["unlabeled"]).code == 2
     assert command("gate", qrels, good).code == 64
     assert command("gate", qrels, good, "--require", "nDGC>1").code == 64
@@ -75,13 +76,20 @@ def test_the_answer_comes_first_in_one_sentence(command: Command, files: dict[st
     assert lines[0].endswith("; 1 requirement is met.")
     assert lines[2].split() == ["required", "value", "95%", "CI"]
     assert lines[6].split()[:4] == ["RR", "1.0000", "0.5000", "−0.5000"]
-    assert "cause: the retriever got worse" in outcome.out
+    assert "RR: 12 of 12 queries got worse" in outcome.out
+    assert "  −0.500  q0   d0 1→2" in outcome.out
+    assert "documents: no document is gone; all relevant documents that the baseline retrieved are still" in outcome.out
     assert "one-sided paired bootstrap test, max-t over 2 comparisons (2 measures), 12 queries" in outcome.out
 
 
-def test_a_skipped_gate_says_so_and_is_not_a_pass(command: Command, files: dict[str, Path], baseline: Path) -> None:
+def test_labels_without_a_relevant_document_cannot_decide(
+    command: Command, files: dict[str, Path], baseline: Path
+) -> None:
     outcome = command("gate", files["unlabeled"], files["good"], "--baseline", baseline, "--require", "RR>0.5")
-    assert outcome.out == "skipped: no query of 'unlabeled' has a relevant document, so nothing can be tested.\n"
+    assert outcome.out.startswith(
+        "nothing to judge: no query of 'unlabeled' has a relevant document, so nothing can be tested.\n"
+    )
+    assert outcome.code == 2
 
 
 def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[str, Path], baseline: Path) -> None:
@@ -101,12 +109,17 @@ def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[
     ]
     interval = evaluate(files["qrels"], files["lost"], "RR").interval("RR")
     assert gate["required"][0] == {
-        "measure": "RR", "sign": ">", "bound": 0.5, "value": 0.0, "interval": [0.0, interval.high], "met": False,
+        "measure": "RR", "group": None, "sign": ">", "bound": 0.5, "value": 0.0, "interval": [0.0, interval.high],
+        "met": False,
     }  # fmt: skip
     assert interval.high == pytest.approx(0.2425, abs=1e-4)  # of 0 successes in 12 queries
     assert gate["baseline"]["run"] == "good"
     assert gate["blame"]["cause"] == "unclear"
     assert len(gate["blame"]["documents"]) == 12
+    assert gate["exit_code"] == 1
+    first = gate["queries"][0]
+    assert (first["kind"], first["measure"], first["total"], len(first["listed"])) == ("drop", "RR", 12, 5)
+    assert first["listed"][0]["documents"] == [{"doc": "d0", "grade": 1.0, "before": 1, "now": None}]
 
 
 def test_junit_has_a_case_for_each_requirement_and_measure(
@@ -131,8 +144,11 @@ def test_junit_has_a_case_for_each_requirement_and_measure(
     assert [case.findtext("system-out") for case in Xml.fromstring(passed).iter("testcase")] == [
         "unchanged: +0.0000, p = 1.000"
     ] * 2
-    skipped = command("gate", files["unlabeled"], files["good"], "--baseline", baseline, "--format", "junit").out
-    assert [case.find("skipped") is not None for case in Xml.fromstring(skipped).iter("testcase")] == [True]
+    details = [failure.text or "" for failure in suite.iter("failure")]
+    assert details[0].startswith("RR > 0.6: 12 of 12 queries miss it by themselves\n  0.5000  q0")
+    assert details[1].startswith("RR: 12 of 12 queries got worse\n  −0.500  q0   d0 1→2")
+    nothing = command("gate", files["unlabeled"], files["good"], "--baseline", baseline, "--format", "junit").out
+    assert [case.find("failure") is not None for case in Xml.fromstring(nothing).iter("testcase")] == [True]
 
 
 def test_markdown_is_what_github_shows_and_names_are_harmless(
@@ -148,8 +164,8 @@ def test_markdown_is_what_github_shows_and_names_are_harmless(
     assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | **WORSE** | −1.0000 to −0.5542 | \\< 0.001 | 6 queries |" in lines
     lost = command("gate", files["qrels"], files["lost"], "--baseline", baseline, "--format", "markdown").out
     assert "- 12 relevant documents that the baseline retrieved are nowhere in this run: `d0`, `d1`, `d10`, …" in lost
-    skipped = command("gate", files["unlabeled"], files["good"], "--require", "RR>0", "--format", "markdown").out
-    assert skipped.startswith("### ⏭️ Retrieval gate: skipped\n\nNo query of 'unlabeled' has")
+    nothing = command("gate", files["unlabeled"], files["good"], "--require", "RR>0", "--format", "markdown").out
+    assert nothing.startswith("### ⚠️ Retrieval gate: nothing to judge\n\nNo query of 'unlabeled' has")
 
 
 def test_a_name_cannot_command_the_terminal(command: Command, files: dict[str, Path], baseline: Path) -> None:
@@ -188,7 +204,7 @@ def test_a_baseline_is_not_written_if_the_gate_fails(
     assert outcome.code == 1
     assert "not written, the gate failed" in outcome.err
     assert not new.exists()
-    assert "the gate was skipped" in command("gate", files["unlabeled"], files["good"], *arguments).err
+    assert "the gate ended with: nothing to judge" in command("gate", files["unlabeled"], files["good"], *arguments).err
     assert command("gate", files["qrels"], files["good"], *arguments).code == 0
     assert json.loads(new.read_text()) == json.loads(baseline.read_text())
     assert command("gate", files["qrels"], files["good"], "--baseline", new, "--write-baseline", new).code == 2
@@ -234,3 +250,108 @@ def test_either_side_may_come_through_a_pipe(
         done = subprocess.run([*run, *arguments], input=file.read_bytes(), capture_output=True, check=False)
         assert done.returncode == 1, done.stderr
         assert b"12 relevant documents" in done.stdout
+
+
+# -- what is shown of texts, and where -----------------------------------------------------------------------------
+
+CASE_TEXT, DOCUMENT_TEXT = "how to reset the secret device", "the confidential manual"
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> dict[str, Path]:
+    """Test cases with texts, a log that misses all of them, and the documents."""
+    cases = [{"id": f"q{n}", "query": f"{CASE_TEXT} {n}", "relevant_ids": [f"d{n}"]} for n in range(12)]
+    log = [{**case, "retrieved": [{"id": "x", "text": DOCUMENT_TEXT}, {"id": f"d{n}", "text": DOCUMENT_TEXT}]}
+           for n, case in enumerate(cases)]  # fmt: skip
+    corpus = [{"_id": f"d{n}", "text": DOCUMENT_TEXT} for n in range(12)]
+    for name, rows in (("cases.jsonl", cases), ("log.jsonl", log), ("corpus.jsonl", corpus)):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {name: tmp_path / f"{name}.jsonl" for name in ("cases", "log", "corpus")}
+
+
+@pytest.mark.parametrize("format", ["table", "json", "junit", "markdown"])
+def test_texts_of_documents_are_shown_only_if_asked_for(format: str, command: Command, texts: dict[str, Path]) -> None:
+    arguments = ("gate", texts["log"], "--require-each", "Success@1>=1", "--format", format)
+    default, all_texts, none = (command(*arguments, *more).out for more in ((), ("--texts",), ("--no-texts",)))
+    assert "how to reset" in default
+    assert "confidential" not in default
+    assert "how to reset" in all_texts
+    assert "the confidential" in all_texts
+    for out in (default, all_texts, none):
+        assert "q0" in out
+        assert "d0" in out
+    assert "how to reset" not in none
+    assert "confidential" not in none
+    with_corpus = command(*arguments, "--texts", "--corpus", texts["corpus"]).out
+    assert "the confidential" in with_corpus
+
+
+def page_text(path: Path) -> str:
+    """Everything on a page, also what is packed for its scripts."""
+    page = path.read_text(encoding="utf-8")
+    return page + json.dumps(data_of(page), default=str)
+
+
+def test_no_texts_covers_the_summary_and_the_page(command: Command, texts: dict[str, Path], tmp_path: Path) -> None:
+    page, summary = tmp_path / "page.html", tmp_path / "summary.md"
+    arguments = ("gate", texts["log"], "--require-each", "Success@1>=1", "--html", page, "--summary", summary)
+    command(*arguments)
+    assert "how to reset" in page_text(page)
+    assert "confidential" in page_text(page)
+    assert "how to reset" in summary.read_text(encoding="utf-8")
+    assert "confidential" not in summary.read_text(encoding="utf-8")
+    command(*arguments, "--no-texts", "--corpus", texts["corpus"])
+    for text in (page_text(page), summary.read_text(encoding="utf-8")):
+        assert "how to reset" not in text
+        assert "confidential" not in text
+        assert "q0" in text
+
+
+def test_queries_that_are_named_by_their_texts_cannot_hide_them(command: Command, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"query": "a secret", "retrieved": ["x", "d"], "relevant": ["d"]}) + "\n")
+    done = command("gate", log, "--require-each", "Success@1>=1", "--no-texts")
+    assert done.code == 64
+    assert "a secret" not in done.out + done.err
+    assert "add ids to the labels" in done.err
+
+
+def test_a_failure_names_its_queries_in_every_output(command: Command, texts: dict[str, Path], tmp_path: Path) -> None:
+    before = tmp_path / "before.jsonl"
+    rows = [json.loads(line) for line in texts["log"].read_text().splitlines()]
+    before.write_text("".join(json.dumps({**row, "retrieved": row["retrieved"][::-1]}) + "\n" for row in rows))
+    page = tmp_path / "page.html"
+    arguments = ("gate", texts["log"], "--baseline", before, "-m", "RR", "--html", page)
+    for format in ("table", "junit", "markdown"):
+        done = command(*arguments, "--format", format)
+        assert done.code == 1
+        assert "RR: 12 of 12 queries got worse" in done.out.replace("\\", "")
+        assert "d0 1→2" in done.out
+        assert "7 more" in done.out
+    assert "RR: 12 of 12 queries got worse" in page.read_text(encoding="utf-8")
+    assert "d0 1→2" in page.read_text(encoding="utf-8")
+    data = json.loads(command(*arguments, "--format", "json", "--changes", 2).out)["gate"]["queries"][0]
+    assert (data["total"], [row["query"] for row in data["listed"]]) == (12, ["q0", "q1"])
+
+
+def test_the_configuration_has_everything_that_the_options_have(
+    command: Command, texts: dict[str, Path], tmp_path: Path
+) -> None:
+    config = tmp_path / "rankgauge.yaml"
+    (tmp_path / "allowed.txt").write_text("".join(f"q{n} # known\n" for n in range(12)))
+    config.write_text(
+        "gate:\n  require_each: Success@1>=1\n  allow: allowed.txt\n  undecided: fail\n  by: kind\n"
+        "  require: RR>=0.9\n  requirements: {a: RR>=0.4, b: [RR>=0.4, P@1<=0.5]}\n"
+    )
+    rows = [json.loads(line) for line in texts["log"].read_text().splitlines()]
+    kinds = [{**row, "kind": "ab"[n % 2]} for n, row in enumerate(rows)]
+    texts["log"].write_text("".join(json.dumps(row) + "\n" for row in kinds))
+    done = command("gate", texts["log"], "--config", config)
+    assert done.code == 1
+    assert done.out.startswith("fail: 0 of 12 queries meet Success@1 >= 1; 12 are known to miss; missed RR >= 0.9 (0.5")
+    assert "RR >= 0.4 [kind=a]" in done.out
+    assert "P@1 <= 0.5 [kind=b]" in done.out
+    assert command("gate", texts["log"], "--config", config, "--require", "RR>=0.5").code == 0
+    bad = command("gate", texts["log"], "--config", config, "--set", "gate.requirements={c: RR>=0.4}")
+    assert bad.code == 64
+    assert "no group is called 'c'" in bad.err

@@ -232,7 +232,7 @@ def test_a_page_of_the_history_is_written(command: Command, folder: Path) -> Non
         ((), 2, "no history at .rankgauge/history.db"),
         (("results", "--branch", "main"), 64, "only the page of a history"),
         (("other.db",), 2, "other.db"),
-        (("labels.json",), 2, "labels.json"),
+        (("labels.json",), 64, "labels.json: a single file must be a log"),
         (("foreign.db",), 2, "foreign.db"),
     ],
 )

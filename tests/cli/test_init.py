@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -90,32 +91,168 @@ SITUATIONS: dict[str, tuple[Callable[[], None], str, str]] = {  # what is there,
 BENCHMARK = "rankgauge benchmark run rankgauge.yaml"
 
 
-FAST = ("cases", "collection", "runs")
-
-
-@pytest.mark.parametrize(
-    "situation", [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in SITUATIONS]
-)
-def test_what_is_written_runs_as_it_is(situation: str, command: Command) -> None:
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_what_is_found_is_configured(situation: str, command: Command) -> None:
     prepare, found, following = SITUATIONS[situation]
     prepare()
-    done = command("init", "--ci", "github", "--install", "rankgauge.whl")
+    done = command("init")
     assert done.code == 0, done.err
     assert found in done.err
     assert f"next: {BENCHMARK if following == 'b' else following}" in done.err
     assert load_config("rankgauge.yaml").gate.require
-    for words in commands_of_github():
-        outcome = command(*words)
-        assert outcome.code == 0, (words, outcome.err)
+
+
+# -- the gate of a project ---------------------------------------------------------------------------------------------
+
+SEARCH = "def search(query, k=10):\n    return ['kb-004', 'kb-001'] if 'tube' in query else []\n"
+
+
+def write_search(name: str = "search.py", text: str = SEARCH) -> None:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(text)
+
+
+def write_golden(name: str = "golden.jsonl", count: int = 3) -> None:
+    cases = [{"id": f"q{n}", "question": f"patch tube {n}", "relevant_ids": ["kb-004"]} for n in range(count)]
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    if name.endswith(".jsonl"):
+        Path(name).write_text("".join(json.dumps(case) + "\n" for case in cases))
+    elif name.endswith(".json"):
+        Path(name).write_text(json.dumps(cases))
+    else:
+        rows = [f"{case['id']},{case['question']},kb-004\n" for case in cases]
+        Path(name).write_text("id,question,relevant_ids\n" + "".join(rows))
+
+
+def write_log(name: str = "results.jsonl") -> None:
+    row = {"query": "tube", "retrieved": ["kb-004", "kb-001"], "relevant": ["kb-004"]}
+    Path(name).write_text(json.dumps(row) + "\n")
+
+
+def write_eval_folder() -> None:
+    write_golden("evals/eval_set.json")
+    write_search("app/retriever.py", "def retrieve(question):\n    return ['kb-004']\n")
+
+
+def write_golden_and_search() -> None:
+    write_golden()
+    write_search()
+
+
+def write_table_and_search() -> None:
+    write_golden("golden.csv")
+    write_search()
+
+
+def write_collection_and_search() -> None:
+    write_collection()
+    write_search()
+
+
+PROJECTS: dict[str, tuple[Callable[[], None], list[str]]] = {  # what is there, and what the workflow gates
+    "golden": (write_golden_and_search, ["golden.jsonl", "./search.py:search"]),
+    "eval folder": (write_eval_folder, ["evals/eval_set.json", "./app/retriever.py:retrieve"]),
+    "csv": (write_table_and_search, ["golden.csv", "./search.py:search"]),
+    "log": (write_log, ["results.jsonl"]),
+    "runs": (write_runs, ["qrels.txt", "runs/new"]),
+    "collection": (write_collection_and_search, ["qrels.trec", "./search.py:search", "--queries", "queries.jsonl"]),
+}
+
+
+@pytest.mark.parametrize("project", PROJECTS)
+def test_the_workflow_gates_the_test_set_and_the_search_of_the_project(project: str, command: Command) -> None:
+    prepare, gated = PROJECTS[project]
+    prepare()
+    done = command("init", "--ci", "github", "--install", "rankgauge.whl")
+    assert done.code == 0, done.err
+    gate, *_ = commands_of_github()
+    assert gate[1 : 1 + len(gated)] == gated
+    config = load_config("rankgauge.yaml").gate
+    if project in ("runs", "collection"):
+        assert (config.require, config.require_each) == (["nDCG@10 >= 0.01"], None)
+    else:  # fewer than ten queries
+        assert (config.require, config.require_each) == (None, ["Success@10 >= 1"])
+    outcome = command(*gate)
+    if project == "collection":  # whose other queries this search does not answer
+        assert outcome.code == 1
+        return
+    assert outcome.code == 0, outcome.err
     assert "pass" in Path("summary.md").read_text(encoding="utf-8")
     assert Path(".rankgauge/history.db").is_file()
+    again = command(*gate, "--baseline", "history:main")
+    assert again.code in (0, 2)  # without a repository, entries have no branch
 
 
-def commands_of_github(no_code: str = "") -> list[list[str]]:
+def test_the_gate_goes_red_if_the_search_breaks(command: Command) -> None:
+    write_golden()
+    write_search()
+    assert command("init", "--ci", "github", "--install", "rankgauge.whl").code == 0
+    gate, *_ = commands_of_github()
+    assert command(*gate).code == 0
+    write_search(text="def search(query, k=10):\n    return ['kb-001', 'kb-002'] if '1' in query else ['kb-004']\n")
+    outcome = command(*gate)
+    assert outcome.code == 1
+    assert "1 of 3 queries misses Success@10 >= 1: q1" in outcome.out
+
+
+ASKED: dict[str, tuple[Callable[[], None], str, str]] = {  # what is there, and what is asked for
+    "no search": (write_golden, "found golden.jsonl", "name your search: --search ./search.py:search"),
+    "no test set": (write_search, "found ./search.py:search", "name a test set: --labels FILE"),
+    "documents": (write_documents, "found no test set and no search", "name a test set: --labels FILE"),
+    "a collection": (write_collection, "found qrels.trec", "name your search: --search"),
+    "nothing": (lambda: None, "found no test set and no search", "name a test set: --labels FILE"),
+    "only the starter": (lambda: None, "found no test set", "name a test set"),
+}
+
+
+@pytest.mark.parametrize("situation", ASKED)
+def test_what_cannot_be_found_is_asked_for_and_nothing_is_written(situation: str, command: Command) -> None:
+    prepare, found, asked = ASKED[situation]
+    prepare()
+    if situation == "only the starter":
+        write_cases()
+        assert command("init").code == 0
+        Path("rankgauge.yaml").unlink()
+        Path("cases.jsonl").unlink()
+        Path("cases-with-ids.jsonl").unlink()
+    done = command("init", "--ci", "github")
+    assert done.code == 2
+    assert f"a workflow gates your search on your test set: {found}" in done.err
+    assert asked in done.err
+    assert not GITHUB.exists()
+    assert not Path("rankgauge.yaml").exists()
+
+
+def test_what_is_named_is_gated(command: Command) -> None:
+    write_golden("my-set.jsonl", 12)
+    write_search("code.py", "def find_it(words):\n    return ['kb-004']\n")
+    arguments = ("--search", "./code.py:find_it", "--labels", "my-set.jsonl", "--install", "rankgauge.whl")
+    assert command("init", "--ci", "github", *arguments).code == 0
+    gate, *_ = commands_of_github()
+    assert gate[1:3] == ["my-set.jsonl", "./code.py:find_it"]
+    assert load_config("rankgauge.yaml").gate.require == ["nDCG@10 >= 0.01"]
+    assert command(*gate).code == 0
+    assert command("init", "--search", "./code.py:find_it").code == 64
+
+
+def test_the_project_is_installed_if_it_can_be(command: Command) -> None:
+    write_golden()
+    write_search()
+    Path("requirements.txt").write_text("numpy\n")
+    Path("pyproject.toml").write_text("[project]\nname = 'x'\n")
+    assert command("init", "--ci", "github").code == 0
+    assert command("init", "--ci", "gitlab").code == 0
+    for path in (GITHUB, GITLAB):
+        text = path.read_text(encoding="utf-8")
+        assert "pip install -r requirements.txt\n" in text
+        assert "pip install .\n" in text
+
+
+def commands_of_github() -> list[list[str]]:
     text = GITHUB.read_text(encoding="utf-8")
     steps = yaml.safe_load(text)["jobs"]["gate"]["steps"]
     lines = [step["run"] for step in steps if step.get("run", "").startswith("rankgauge ")]
-    return [line.replace("$NO_CODE", no_code).replace("$SAVE", "--save").split()[1:] for line in lines]
+    return [shlex.split(line.replace("$BASELINE", "").replace("$SAVE", "--save"))[1:] for line in lines]
 
 
 @pytest.mark.slow
@@ -125,7 +262,7 @@ def test_the_scripts_of_gitlab_run(command: Command, warm_rankgauge: WarmProcess
     jobs = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))
     for name in ("retrieval quality", "retrieval history"):
         lines = [line for line in jobs[name]["script"] if not line.startswith("git ")]
-        variables = {**warm_rankgauge.on_path(), "CI_COMMIT_BRANCH": "main"}
+        variables = {**warm_rankgauge.on_path(), "CI_COMMIT_BRANCH": "main", "CI_DEFAULT_BRANCH": "main"}
         done = subprocess.run(
             ["bash", "-ec", "\n".join(lines)], env=variables, capture_output=True, text=True, check=False
         )
@@ -141,23 +278,9 @@ def test_the_next_command_runs(situation: str, command: Command) -> None:
     assert done.code == 0, done.err
 
 
-def test_the_commands_of_a_fork_run_without_code(command: Command) -> None:
-    write_collection()
-    assert command("init", "--ci", "github").code == 0
-    text = GITHUB.read_text(encoding="utf-8")
-    assert "'--no-code' || ''" in text
-    assert "!= github.repository" in text
-    fetch, *_ = commands_of_github("--no-code")
-    assert command(*fetch).code == 0
-
-
 def test_queries_without_judgments_lead_to_a_pool(command: Command) -> None:
     copy("corpus.jsonl")
     copy("queries.jsonl")
-    refused = command("init", "--ci", "github")
-    assert refused.code == 2
-    assert "this folder has none" in refused.err
-    assert not Path("rankgauge.yaml").exists()
     done = command("init")
     assert done.code == 0
     steps = [line.partition(": ")[2] for line in done.err.splitlines() if line.startswith(("next: ", "then: "))]
@@ -179,17 +302,18 @@ def test_files_that_exist_are_kept(command: Command) -> None:
 
 
 def test_a_workflow_is_added_to_an_existing_configuration(command: Command) -> None:
-    write_collection()
-    Path("rankgauge.yaml").write_text(
-        "collection: {corpus: corpus.jsonl, queries: queries.jsonl, qrels: qrels.trec}\n"
-        "retrievers: {bm25: {mode: lexical}}\n"
-    )
+    write_golden()
+    ours = "collection: {qrels: golden.jsonl}\nretrievers: {bm25: {mode: lexical}}\n"
+    Path("rankgauge.yaml").write_text(ours)
+    refused = command("init", "--ci", "github")
+    assert refused.code == 2
+    assert "name your search" in refused.err
+    Path("rankgauge.yaml").write_text(ours.replace("lexical", "'./mine.py:find'"))
     before = Path("rankgauge.yaml").read_bytes()
     assert command("init", "--ci", "github").code == 0
     assert Path("rankgauge.yaml").read_bytes() == before
-    fetch, gate, _ = commands_of_github()
-    assert fetch[fetch.index("--retriever") + 1] == "bm25"
-    assert gate[:3] == ["gate", "qrels.trec", "run.trec"]
+    gate, _ = commands_of_github()
+    assert gate[:5] == ["gate", "golden.jsonl", "./mine.py:find", "--require-each", "Success@10 >= 1"]
 
 
 def test_test_cases_with_ids_are_used_as_they_are(command: Command) -> None:
@@ -209,7 +333,7 @@ def test_names_with_blanks_are_quoted(command: Command) -> None:
     copy("runs/lexical.trec", "my run.trec")
     assert command("init", "--ci", "github").code == 0
     assert "rankgauge gate qrels.trec 'my run.trec' --config" in GITHUB.read_text(encoding="utf-8")
-    load_config("rankgauge.yaml")
+    assert load_config("rankgauge.yaml").gate.require
 
 
 def test_documents_beside_the_configuration_are_mentioned(command: Command) -> None:
@@ -258,7 +382,7 @@ def test_the_workflow_installs_what_is_given(command: Command) -> None:
 
 
 def test_the_workflow_restores_the_history_and_only_a_push_saves_it(command: Command) -> None:
-    write_collection()
+    write_runs()
     command("init", "--ci", "github")
     command("init", "--ci", "gitlab")
     steps = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"]["gate"]["steps"]

@@ -244,10 +244,10 @@ def test_a_gate_fails_if_the_retriever_failed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["my_live_app:index"], "my_live_app:index: a single file must be a log"),
+        (["my_live_app:index"], "my_live_app:index names a retriever, and labels come first"),
         (["cases.jsonl"], "a single file must be a log with retrieved and relevant ids"),
         (["qrels", "my_live_app:index"], "qrels: cannot read"),
-        (["cases.jsonl", "broken.jsonl", "--coverage", "1"], "--coverage applies to labels by text"),
+        (["cases.jsonl", "my_live_app:index", "--coverage", "1"], "--coverage applies to labels by text"),
         (["qrels", "run", "--rate", "3"], "--rate applies to a live retriever"),
         (["qrels", "run", "-o", "x"], "--out applies to a live retriever"),
         (["cases.jsonl", "my_live_app:index", "-o", "cases.jsonl"], "would overwrite the input cases.jsonl"),

@@ -54,14 +54,14 @@ def check_refused(done: Outcome, path: Path, sentence: str, content: bytes) -> N
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("version", [3, 5])
+@pytest.mark.parametrize("version", [4, 6])
 def test_a_history(command: Command, folder: Path, version: int) -> None:
     command("evaluate", "labels.json", "run.json", "--save")
     path = folder / ".rankgauge" / "history.db"
     set_version(path, version)
     content = path.read_bytes()
     sentence = (
-        f".rankgauge/history.db: a history of version {version}, but this rankgauge reads version 4: "
+        f".rankgauge/history.db: a history of version {version}, but this rankgauge reads version 5: "
         "export it with the rankgauge that wrote it, and import the export into a new file"
     )
     for words in (
@@ -76,21 +76,21 @@ def test_an_exported_entry(command: Command, folder: Path) -> None:
     command("evaluate", "labels.json", "run.json", "--save", "--date", "2026-11-02")
     command("history", "export", "-o", "out")
     path = folder / "out" / "2026-11-02.jsonl"
-    replace_text(path, "rankgauge.history-entry/1", "rankgauge.history-entry/2")
+    replace_text(path, "rankgauge.history-entry/2", "rankgauge.history-entry/3")
     sentence = (
-        "out/2026-11-02.jsonl: rankgauge.history-entry of version 2, but this rankgauge reads version 1: "
+        "out/2026-11-02.jsonl: rankgauge.history-entry of version 3, but this rankgauge reads version 2: "
         "export the history again with `rankgauge history export`"
     )
     check_refused(command("history", "import", "out"), path, sentence, path.read_bytes())
 
 
-@pytest.mark.parametrize("version", [1, 3])
+@pytest.mark.parametrize("version", [2, 4])
 def test_a_baseline(command: Command, folder: Path, version: int) -> None:
     command("gate", "labels.json", "run.json", "--write-baseline", "baseline.json")
     path = folder / "baseline.json"
-    replace_text(path, "rankgauge.baseline/2", f"rankgauge.baseline/{version}")
+    replace_text(path, "rankgauge.baseline/3", f"rankgauge.baseline/{version}")
     sentence = (
-        f"baseline.json: rankgauge.baseline of version {version}, but this rankgauge reads version 2: "
+        f"baseline.json: rankgauge.baseline of version {version}, but this rankgauge reads version 3: "
         "store a baseline with `rankgauge gate LABELS RESULTS --write-baseline FILE`"
     )
     for words in (
@@ -130,7 +130,7 @@ def test_the_report_of_a_benchmark(command: Command, folder: Path) -> None:
     path.write_text('{"schema": "rankgauge.benchmark/2"}')
     sentence = (
         "report.json: rankgauge.benchmark of version 2, but this rankgauge reads version 1: "
-        "run the benchmark again, or use `rankgauge evaluate --html` or `rankgauge compare --html` for other results"
+        "run the benchmark again, or name labels and results: rankgauge report html LABELS RESULTS …"
     )
     check_refused(command("report", "html", "report.json", "-o", "page.html"), path, sentence, path.read_bytes())
 

@@ -182,7 +182,7 @@ def test_a_pipe_loses_no_name_and_no_column(files: dict[str, Any], command: Comm
     monkeypatch.setenv("COLUMNS", "80")  # asks for a width, also in a pipe
     narrow = command(*arguments).out
     check_fits(narrow, 80)
-    assert narrow.count("hidden to fit the terminal: win/tie/loss") == 1
+    assert narrow.count("hidden to fit the terminal: detectable, win/tie/loss") == 1
 
 
 def test_warnings_and_hints_hang_below_their_text_on_a_terminal(
@@ -209,7 +209,7 @@ def test_the_demo_fits_one_screen_and_says_every_caveat_once(
     screen = screen[screen.index("workshop: 216 documents") :].strip()
     assert len(screen.splitlines()) <= 36
     lines = screen.splitlines()
-    assert re.match(r"Best: hybrid \(nDCG@10 0\.\d+\)\. Not distinguishable from it: ", lines[2])
+    assert re.match(r"Best: hybrid \(nDCG@10 0\.\d+\)\. Not distinguishable from lexical: ", lines[2])
     assert next(line.split()[0] for line in lines if re.match(r"(hybrid|vector|lexical) +0\.", line)) == "hybrid"
     for label in ("Caveats", "Groups", "Changes", "Scoring", "Wrote", "Next"):
         assert len([line for line in lines if line.startswith(f"{label:<10}")]) == 1

@@ -29,19 +29,33 @@ def made(**runs: dict[str, list[str]]) -> Comparison:
 def test_a_system_is_named_once_for_all_its_measures() -> None:
     runs = {"base": MIXED, "better": GOOD, "worse": BAD}
     won = headline(compare(JUDGED, runs, ["RR", "P@1", "R@1"], statistics=Statistics(resamples=1000)))
-    assert "better on P@1 (+0.500) and R@1 (+0.500), worse on P@1 (−0.500) and R@1 (−0.500)." in won[1]
+    assert "better on P@1 (+0.500) and R@1 (+0.500), worse on P@1 (−0.500) and R@1 (−0.500)." in won[2]
 
 
 def test_a_winner_and_a_loser_are_named_with_by_how_much() -> None:
     won = headline(made(base=MIXED, better=GOOD, worse=BAD))
     assert won[0] == "Best: better (RR 1.000). Worse: base, worse."
-    assert won[1] == "Significant on further measures, vs. base: better on P@1 (+0.500), worse on P@1 (−0.500)."
-    assert won[2].startswith("Minimum detectable difference on RR with 30 queries: 0.1")
-    assert won[2].endswith(" (80% power).")
-    assert len(won) == 3
+    assert won[1] == "On RR, p is corrected over all 3 pairs of 3 systems."
+    assert won[2] == "Significant on further measures, vs. base: better on P@1 (+0.500), worse on P@1 (−0.500)."
+    assert won[3].startswith("Minimum detectable difference with 30 queries: 0.1")
+    assert won[3].endswith(" (80% power).")
+    assert len(won) == 4
+
+
+def test_systems_are_compared_with_a_baseline_that_was_chosen_and_no_others() -> None:
+    runs = {"base": MIXED, "better": GOOD, "worse": BAD, "same": dict(MIXED)}
+    found = compare(JUDGED, runs, "RR", baseline="base", statistics=Statistics(resamples=1000))
+    assert (found.scope, found.ranking, found.family_sizes) == ("baseline", None, (3, 0))
+    best, family, *_ = headline(found)
+    assert best == (
+        "Best: better (RR 1.000). Better than base: better. Worse than base: worse. "
+        "Not distinguishable from base: same."
+    )
+    assert family == "On RR, p is corrected over 3 comparisons with base."
+    assert "letter" not in text_of_comparison(found)
     two = headline(made(base=MIXED, better=GOOD))
     assert two[0].startswith("better is better than base: RR +0.250 (95% CI +0.1")
-    assert two[0].endswith(", p = 0.002).")
+    assert two[0].endswith(", p < 0.001).")
     assert two[1].startswith("P@1: better (+0.500, +0.3")
     assert len(two) == 2
 
@@ -69,7 +83,8 @@ def test_a_detectable_ratio_is_shown_as_one_with_the_queries_it_is_of() -> None:
     assert (found["whole", "GMAP"].n, found["half", "GMAP"].n) == (30, 22)
     assert (found["half", "GMAP"].detectable or 0.0) > (found["whole", "GMAP"].detectable or 0.0) > 0
     ratio = math.exp(found["half", "GMAP"].detectable or 0.0)
-    sentence = f"Minimum detectable difference on GMAP with 22 queries: ×{ratio:.3f} (80% power)."
+    smaller = math.exp(found["whole", "GMAP"].detectable or 0.0)
+    sentence = f"Minimum detectable difference with 22 to 30 queries: ×{smaller:.3f} to ×{ratio:.3f} (80% power)."
     assert headline(found)[-1] == sentence
 
 
@@ -87,7 +102,7 @@ def test_a_one_sided_interval_has_one_end(alternative: Alternative, base: Lists,
 def test_one_comparison_is_not_corrected() -> None:
     runs = {"a": MIXED, "b": GOOD}
     for statistics, p in (
-        (Statistics("bootstrap", resamples=1000), "p = 0.002)."),
+        (Statistics("bootstrap", resamples=1000), "p < 0.001)."),
         (Statistics("randomization", resamples=1000), "p < 0.001)."),
     ):
         found = compare(JUDGED, runs, "RR", statistics=statistics)

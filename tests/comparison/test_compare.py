@@ -76,7 +76,9 @@ def test_without_a_significant_difference_the_answer_says_so_and_what_was_detect
     assert found.answer().startswith("lucky vs. poor is inconclusive: nDCG@10 ")
     assert "minimum detectable difference 0." in found.answer()
     same = compare(QRELS, {"one": POOR, "other": POOR}, "nDCG@10")
-    assert same.answer() == "other and one have the same nDCG@10 for every query."
+    assert same.answer().startswith(
+        "other and one have the same nDCG@10 for every query; total losses on up to 7.2% of "
+    )
 
 
 @pytest.mark.parametrize("test", PAIRED_TESTS)
@@ -119,7 +121,7 @@ def test_only_queries_that_both_sides_have_are_paired() -> None:
     half = Run.from_dict({query: GOOD[query] for query in QUERIES[:20]}, name="half")
     found = compare(QRELS, [Run.from_dict(POOR, name="poor"), half], "AP", conventions=Conventions(query_set="both"))
     assert found["half", "AP"].n == 20
-    assert [note.code for note in found.notes] == ["unpaired"]
+    assert [note.code for note in found.notes] == ["unpaired", "judged-share"]
     failed = Run.from_dict({query: GOOD[query] for query in QUERIES[:20]}, name="half", failed=QUERIES[20:])
     assert compare(QRELS, [Run.from_dict(POOR, name="poor"), failed], "AP")["half", "AP"].n == 20
     assert issubclass(UsageError, RankgaugeError)
@@ -169,7 +171,7 @@ def test_queries_of_one_unit_are_drawn_and_flipped_together(test: Any) -> None:
     signs = np.array(list(product([-1.0, 1.0], repeat=10)))
     sums = np.add.outer(signs @ of_units[:10], signs @ of_units[10:])  # all 2²⁰ ways to flip 20 units
     exact = np.mean(np.abs(sums) >= abs(of_units.sum()) - 1e-12)
-    assert together.p == pytest.approx(exact, abs=1e-9 if test == "randomization" else 0.02)
+    assert together.p == pytest.approx(exact, abs=1e-9 if test == "randomization" else 0.06)
 
 
 def test_proportions_have_newcombes_interval_unless_the_test_has_one_of_its_own() -> None:
@@ -248,8 +250,10 @@ def test_the_family_says_what_was_drawn_and_what_is_assumed() -> None:
         runs = {"poor": POOR, "good": GOOD, "lucky": LUCKY}
         return compare(QRELS, runs, "AP", statistics=Statistics(**how, resamples=500)).family
 
-    assert family(test="t") == "t test; Holm over 2 comparisons (2 systems)"
-    assert family() == "bootstrap test, 500 resamples, seed 0; max-t over 2 comparisons (2 systems)"
+    chosen = compare(QRELS, {"poor": POOR, "good": GOOD, "lucky": LUCKY}, "AP", baseline=0, statistics=Statistics("t"))
+    assert chosen.family == "t test; Holm over 2 comparisons (2 systems)"
+    assert family(test="t") == "t test; Holm over 3 comparisons (3 pairs)"
+    assert family() == "bootstrap test, 500 resamples, seed 0; max-t over 3 comparisons (3 pairs)"
     assert "500 resamples, seed 0" in family(test="t", correction="tukey")
     assert "500 resamples, seed 0" in family(test="randomization", correction="maxt")
     flips = "joint sign flips assume that under the null all signs of a query flip together"

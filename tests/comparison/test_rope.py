@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -85,7 +86,38 @@ def test_the_region_is_as_wide_as_it_is_asked_for() -> None:
     assert shifted(0.003, Statistics(rope=0.002))["new", "AP"].outcome(0.05) == "better"
     assert shifted(0.0, Statistics(rope=0.0005))["new", "AP"].outcome(0.05) == "inconclusive"
     assert shifted(0.02, Statistics(rope=0.03))["new", "AP"].outcome(0.05) == "negligible"
-    assert shifted(0.003, Statistics("t", rope=0.005))["new", "AP"].outcome(0.05) == "negligible"  # by any test
+    assert shifted(0.003, Statistics("t", rope=0.008))["new", "AP"].outcome(0.05) == "negligible"  # by any test
+
+
+@pytest.mark.parametrize(("rope", "needed"), [(0.01, 299), (0.02, 149), (0.05, 59)])
+def test_a_region_needs_a_number_of_queries(rope: float, needed: int) -> None:
+    """If total losses in a share of the queries are missed with a probability of 5%, they cannot be ruled out."""
+    assert 0.95 * math.log(0.05) / math.log(1 - rope) < needed
+    assert math.ceil(math.log(0.05) / math.log(1 - rope)) == needed
+    row = shifted(0.0, Statistics(rope=rope))["new", "AP"]
+    assert replace(row, n=needed).outcome(0.05) == "equivalent"
+    assert replace(row, n=needed - 1).outcome(0.05) == "inconclusive"
+    assert replace(row, interval=replace(row.interval, units=needed - 1)).outcome(0.05) == "inconclusive"
+    significant = replace(shifted(rope / 4, Statistics(rope=rope))["new", "AP"], p_corrected=0.01)
+    assert replace(significant, n=needed).outcome(0.05) == "negligible"
+    assert replace(significant, n=needed - 1).outcome(0.05) == "better"
+
+
+def test_few_queries_without_a_difference_say_what_they_cannot_rule_out() -> None:
+    judged = {f"q{number:02}": {"a": 1} for number in range(50)}
+    base = replace(evaluate(judged, {query: ["a"] for query in judged}, "AP"), run="base")
+    base = replace(base, values=np.full((50, 1), 0.5))
+    gaps = np.random.default_rng(1).normal(0.0, 0.001, (50, 1))
+    new = replace(base, run="new", values=base.values + gaps - gaps.mean())
+    found = compare_evaluation(Evaluation(Qrels.from_dict(judged), (), (base, new)), changes=0)
+    row = found["new", "AP"]
+    assert row.outcome(0.05) == "inconclusive"
+    assert row.smallest_margin == pytest.approx(1 - 0.05 ** (1 / 50))
+    assert found.to_dict()["differences"][0]["smallest_margin"] == row.smallest_margin
+    assert (
+        "no difference observed; total losses on up to 5.8% of queries cannot be ruled out (0 of 50 observed); the "
+        "smallest margin that 50 queries support is ±0.058"
+    ) in found.answer()
 
 
 def test_few_queries_are_inconclusive_rather_than_equivalent() -> None:
@@ -104,7 +136,9 @@ def test_unchanged_is_not_equivalent() -> None:
     assert row.outcome(0.05) == "unchanged"
     assert not row.is_negligible
     assert (row.p, row.difference) == (1.0, 0.0)
-    assert headline(found) == ["other and one have the same AP for every query."]
+    assert headline(found)[0].startswith(
+        "other and one have the same AP for every query; total losses on up to 7.2% of "
+    )
     mixed = compare(QRELS, ALIKE, "AP R@30")  # all documents are retrieved
     assert mixed["lucky", "R@30"].outcome(0.05) == "unchanged"
     assert mixed.answer().startswith("lucky vs. poor is inconclusive: AP +")

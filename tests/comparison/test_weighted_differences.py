@@ -34,7 +34,8 @@ def judgments(weights: list[float] | None, units: list[int] | None = None) -> Qr
 
 
 def made(weights: list[float] | None, units: list[int] | None = None, **how: Any) -> Comparison:
-    return compare(judgments(weights, units), RUNS, "AP RR", statistics=Statistics(resamples=500, **how), changes=0)
+    how = {"statistics": Statistics(resamples=500, **how), "changes": 0}
+    return compare(judgments(weights, units), RUNS, "AP RR", baseline=0, **how)
 
 
 def family_of(comparison: Comparison) -> WeightedFamily:
@@ -83,7 +84,7 @@ def test_queries_of_weight_0_are_left_out() -> None:
     fewer = {name: {query: run[query] for query in kept} for name, run in RUNS.items()}
     columns = {"weight": dict(zip(kept, WEIGHTS[5:], strict=True))}
     qrels = Qrels.from_dict({query: JUDGED[query] for query in kept}, columns=columns)
-    expected = compare(qrels, fewer, "AP RR", statistics=Statistics(resamples=500), changes=0)
+    expected = compare(qrels, fewer, "AP RR", baseline=0, statistics=Statistics(resamples=500), changes=0)
     assert family_of(made(weights)) == family_of(expected)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rankgauge import Conventions, InputError, Settings, Statistics, load_settings
 from rankgauge.cli.starter_files import config_text, content_of, plan_for
-from rankgauge.comparison.gate.requirements import Rule
+from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.config import load_bands, load_config
 from rankgauge.io.byte_streams import Limits
 from rankgauge.io.formats.yaml_text import MAX_FILE_BYTES
@@ -132,7 +132,7 @@ def test_a_configuration_may_be_a_mapping() -> None:
         ("retrieval_metrics:\n  performance:\n    batchsize: 1\n", "rankgauge.yaml:3: "),
         (
             "gate:\n  requires: [RR>0.5]\n",
-            "rankgauge.yaml:2: expected one of require, no_leaks, baseline, measures, confidence, margin",
+            "rankgauge.yaml:2: expected one of require, no_leaks, require_each, requirements, by, allow, baseline",
         ),
         ("gate:\n  requires: [RR>0.5]\n", "did you mean 'require'?"),
         ("kpi:\n  bnads: {}\n", "did you mean 'bands'?"),
@@ -284,7 +284,7 @@ def test_the_file_that_init_writes_is_valid_and_so_are_the_keys_it_comments_out(
     assert (settings.statistics, settings.bands) == (Statistics(), None)
     text = re.sub(r"^  # (?=\w+: )", "  ", text, flags=re.MULTILINE)
     config = load_config(yaml_data(text))
-    assert (config.statistics.by, config.gate.as_settings(Rule).margin) == (("category", "difficulty"), 0.01)
+    assert (config.statistics.by, config.gate.as_settings(GateRule).margin) == (("category", "difficulty"), 0.01)
 
 
 def yaml_data(text: str) -> dict[str, object]:

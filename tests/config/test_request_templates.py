@@ -39,11 +39,11 @@ def test_the_placeholders_of_a_template_are_known() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("ask {qury}", "expected one of {query}, {k}, {vector} at character 5, found '{qury}'"),
-        ("{", "expected one of {query}, {k}, {vector} at character 1, found '{'"),
-        ("{k", "expected one of {query}, {k}, {vector} at character 1, found '{k'"),
-        ("a}", "expected one of {query}, {k}, {vector} at character 2, found '}'"),
-        ("{ k }", "expected one of {query}, {k}, {vector} at character 1, found '{ k }'"),
+        ("ask {qury}", "expected one of {query}, {k}, {vector}, {case.FIELD} at character 5, found '{qury}'"),
+        ("{", "expected one of {query}, {k}, {vector}, {case.FIELD} at character 1, found '{'"),
+        ("{k", "expected one of {query}, {k}, {vector}, {case.FIELD} at character 1, found '{k'"),
+        ("a}", "expected one of {query}, {k}, {vector}, {case.FIELD} at character 2, found '}'"),
+        ("{ k }", "expected one of {query}, {k}, {vector}, {case.FIELD} at character 1, found '{ k }'"),
     ],
 )
 def test_any_other_brace_is_an_error_that_names_its_character(text: str, message: str) -> None:

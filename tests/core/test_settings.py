@@ -15,7 +15,7 @@ import pytest
 from rankgauge import Conventions, Settings, Statistics, UsageError
 from rankgauge.adapters.story.retrieval_quality import StorySearch
 from rankgauge.cli.options.outputs import View
-from rankgauge.comparison.gate.requirements import Rule
+from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.run_difference import ComparedDepth
 from rankgauge.config.config_file import load_config, section_types
 from rankgauge.config.retriever_settings import BenchmarkSettings, Bm25Parameters, RetrieverCalls, RetrieverSettings
@@ -58,7 +58,7 @@ HOMES: dict[type[Any], Home] = {
     PassageMatching: Home("evaluate", "g r", "collection"),
     GoldOptions: Home("labels resolve", "l --chunks c -o x", "collection"),
     Chunking: Home("chunk", "d -o x", "chunking.a"),
-    Rule: Home("gate", "q r", "gate"),
+    GateRule: Home("gate", "q r", "gate"),
     BenchmarkSettings: Home("benchmark run", "", "benchmark"),
     Bm25Parameters: Home("runs fetch", "-o x", "retrievers.a"),
     RetrieverSettings: Home("runs fetch", "-o x", "retrievers.a"),

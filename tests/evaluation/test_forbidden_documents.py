@@ -220,7 +220,9 @@ def test_failed_queries_never_pass_a_guard(tmp_path: Path, command: Command) -> 
     rows = [{**ROWS[0], "retrieved": ["a"]}, {"query": "q2", "error": "timeout", "relevant": ["b"], "forbidden": ["z"]}]
     outcome = command("gate", log(tmp_path, *rows), "--no-leaks")
     assert outcome.code == 2
-    assert "queries that failed may leak" in outcome.err
+    assert outcome.out.startswith(
+        "leaks unknown: the retriever failed for 1 query (q2), and queries that failed may leak"
+    )
 
 
 def test_a_gate_with_a_guard_still_compares_the_default_measures_with_the_baseline(tmp_path: Path) -> None:
@@ -245,3 +247,43 @@ def test_values_with_other_rules_are_not_comparable(tmp_path: Path, command: Com
     other = command("gate", path, "--forbid", "status = draft", "--baseline", baseline)
     assert other.code == 2
     assert "forbid was" in other.err
+
+
+def test_what_failed_comes_before_leaks_that_are_unknown(tmp_path: Path, command: Command) -> None:
+    rows = [{**ROWS[0], "retrieved": ["x", "a"]}, {"query": "q2", "error": "timeout", "relevant": ["b"]}]
+    path = log(tmp_path, *rows)
+    unknown = command("gate", path, "--no-leaks", "--require", "RR>=0.5", "--format", "json")
+    assert unknown.code == 2
+    assert json.loads(unknown.out)["gate"]["verdict"] == "leaks unknown"
+    assert command("gate", path, "--no-leaks", "--require", "RR>=0.6").code == 1
+    assert command("gate", path, "--require", "RR>=0.5").code == 1  # nothing is guarded
+
+
+def test_nothing_returned_is_no_proof_that_nothing_leaks(tmp_path: Path, command: Command) -> None:
+    outcome = command("gate", log(tmp_path, {**ROWS[0], "retrieved": []}), "--no-leaks")
+    assert outcome.code == 2
+    assert outcome.out.startswith("nothing to judge: ")
+
+
+def test_results_without_a_label_can_be_guarded(tmp_path: Path, command: Command) -> None:
+    assert command("gate", log(tmp_path, {**ROWS[0], "retrieved": ["x", "u"]}), "--no-leaks").code == 0
+
+
+def test_every_query_and_every_group_is_held_to_what_applies_to_it(tmp_path: Path, command: Command) -> None:
+    rows = [{**row, "team": "red" if row["query"] == "q1" else "blue"} for row in (ROWS[0], ROWS[2])]
+    rows.append({"query": "q4", "retrieved": ["a"], "relevant": [], "team": "blue"})
+    path = log(tmp_path, *rows)
+    grouped = gate(path, require="Leak<=0", by="team")
+    assert [row.title for row in grouped.required] == ["Leak <= 0", "Leak <= 0 [team=red]"]
+    held = gate(path, require_each=["Leak<=0", "RightAnswer@3>=1"]).held
+    assert held is not None
+    assert [(miss.query, str(miss.requirement)) for miss in held.misses] == [
+        ("q1", "Leak <= 0"),
+        ("q3", "RightAnswer@3 >= 1"),
+    ]
+    assert held.queries == 2  # q4 has no answer, and nothing is forbidden for it
+    junit = command("gate", path, "--require-each", "Leak<=0", "--format", "junit")
+    assert junit.code == 1
+    assert "z at rank 3" in junit.out
+    with pytest.raises(UsageError, match="p95_latency is a figure of the whole run"):
+        gate(path, require_each="p95_latency<=300")

@@ -272,7 +272,7 @@ def test_a_baseline_with_another_split_of_the_classes_cannot_be_compared(tmp_pat
 def test_the_two_classes_are_strata_of_every_resample(tmp_path: Path) -> None:
     from rankgauge.comparison.differences import Pair, answer_classes
     from rankgauge.comparison.gate.baseline import Baseline
-    from rankgauge.comparison.gate.decision import pair_queries
+    from rankgauge.comparison.gate.compared_measures import pair_queries
     from rankgauge.comparison.statistics_options import Statistics
     from rankgauge.evaluation.evaluate import evaluate_runs
 

@@ -117,7 +117,7 @@ def benchmark_folder(folder: Path) -> Content | None:
         return None
     for name in (MANIFEST, REPORT, COMPARISON, PAGE):
         assert (out / name).stat().st_size, name
-    return {"run": (out / "runs/find.trec").read_bytes()}
+    return {"run": (out / "runs/find.jsonl").read_bytes()}
 
 
 def cached_values(folder: Path) -> Content | None:

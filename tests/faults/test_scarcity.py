@@ -487,9 +487,9 @@ def test_a_signal_in_a_benchmark_keeps_the_old_folder_and_what_was_fetched(trial
     assert {path: (folder / path).read_bytes() for path in old} == old
     left = names_in(folder) - set(old)
     assert not [path for path in left if path.endswith(TEMPORARY_SUFFIX)]
-    assert "out.partial/runs/find.trec.journal" in left
+    assert "out.partial/runs/find.jsonl.journal" in left
     assert trials.run(*words).code == 0
-    assert (folder / "out/runs/find.trec").read_bytes() == old["out/runs/find.trec"]
+    assert (folder / "out/runs/find.jsonl").read_bytes() == old["out/runs/find.jsonl"]
     assert not (folder / "out.partial").exists()
 
 

@@ -122,7 +122,7 @@ def edited(path: Path, change: Callable[[dict[str, Any]], object], line: int = 0
 @pytest.mark.parametrize(
     ("line", "change", "message"),
     [
-        (0, lambda d: d.update(schema="rankgauge.history-entry/2"), "rankgauge.history-entry of version 2, but"),
+        (0, lambda d: d.update(schema="rankgauge.history-entry/3"), "rankgauge.history-entry of version 3, but"),
         (0, lambda d: d["entry"].update(name="../../x"), "expected the name of an entry at entry.name"),
         (0, lambda d: d["entry"].update(saved="now"), "expected a time as in .* at entry.saved"),
         (0, lambda d: d["entry"].update(tags=["two words"]), "cannot be a tag"),

@@ -39,7 +39,7 @@ def entry(history: History) -> Saver:
         named = Run.from_dict(run, name=options.pop("system", "search"))
         scores = evaluate(qrels, named, ["RR@10", "nDCG@10"])
         git = GitState(f"{options.pop('commit', day):02x}" * 20, options.pop("branch", "main"), False)
-        facts = EntryFacts(options.pop("tags", ()), cost=Cost(3, 1.0, 2.0 + day, 3.0), coverage=1 / 6)
+        facts = EntryFacts(options.pop("tags", ()), cost=Cost(3, 1.0, 2.0 + day, 3.0), coverage=1 / 6, depth=6)
         keep = named if options.pop("keep", False) else None
         return history.save(
             scores, qrels, run=keep, facts=facts, date=datetime(2026, 11, day, tzinfo=UTC), git=git, **options

@@ -10,6 +10,7 @@ import pytest
 from rankgauge import Qrels, Run, evaluate
 from rankgauge.cli.main import run as run_command
 from rankgauge.errors import InputError, UsageError
+from rankgauge.io.formats.judgment_lines import Inclusion
 from rankgauge.labels import JudgmentFile, estimate_with_machine_labels, rater_agreement, ratings_of, read_raters
 from rankgauge.labels.assessors import Rater
 from rankgauge.stats import cohen_kappa, krippendorff_alpha, prediction_powered_mean
@@ -119,7 +120,7 @@ def test_the_estimate_uses_both_labels_and_drops_what_is_not_fully_judged() -> N
     human["unknown"] = {"d0": 1.0}
     result = estimate_with_machine_labels(human, machine, [RUN], ["nDCG@10", "P@5"])
     assert (result.human_queries, result.machine_queries) == (29, 71)
-    assert sorted(note.code for note in result.notes) == ["no-machine-labels", "partly-judged"]
+    assert sorted(note.code for note in result.notes) == ["no-machine-labels", "partly-judged", "sample-not-recorded"]
     row = result.rows[0]
     assert (row.run, row.measure) == ("sys", "nDCG@10")
     kept = {query: grades for query, grades in human.items() if query not in ("q3", "unknown")}
@@ -153,11 +154,40 @@ def test_an_estimate_stays_within_the_range_of_its_measure(most: float) -> None:
     run = Run.from_lists({query: ["d0", "d1"] for query in machine})
     (row,) = estimate_with_machine_labels(human, machine, [run], ["P@1"]).rows
     truth = np.array([grades["d0"] for grades in human.values()])
-    free = prediction_powered_mean(truth, np.full(20, most), np.full(20, most)).interval
+    free = prediction_powered_mean(truth, np.full(20, most), np.full(20, most), limits=(-9.0, 9.0)).interval
     assert free.low is not None
     assert free.high is not None
-    assert free.low < 0 or free.high > 1
-    assert (row.estimate.interval.low, row.estimate.interval.high) == (max(free.low, 0.0), min(free.high, 1.0))
+    assert free.low < 0
+    assert free.high > 1
+    low, high = row.estimate.interval.low, row.estimate.interval.high
+    assert low is not None
+    assert high is not None
+    assert (low, high < 1) == (0.0, True) if most == 0 else (low > 0, high) == (True, 1.0)
+
+
+def test_labels_that_record_a_random_sample_of_queries_have_no_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    truth, machine = labels(4, 60, 1)
+    names = list(truth)
+    for name, share in (("drawn", 0.5), ("chosen", None)):
+        file = JudgmentFile(f"{name}.jsonl")
+        inclusion = Inclusion("depth", query_probability=share)
+        for query in names[:30]:
+            for doc, grade in truth[query].items():
+                file.add(judgment(query, doc, grade, inclusion=inclusion))
+    assert not estimate_with_machine_labels("drawn.jsonl", machine, [RUN], ["P@5"]).notes
+    (note,) = estimate_with_machine_labels("chosen.jsonl", machine, [RUN], ["P@5"]).notes
+    assert "hold only if they were drawn at random" in note.message
+    assert not estimate_with_machine_labels(truth, machine, [RUN], ["P@5"]).notes  # every query, not a sample
+    lines = [f"{query} 0 {doc} {int(grade)}\n" for query, docs in machine.items() for doc, grade in docs.items()]
+    Path("machine.txt").write_text("".join(lines))
+    Path("a.run").write_text("".join(f"q{query} Q0 d{doc} 1 {9 - doc} a\n" for query in range(60) for doc in range(8)))
+    assert run_command(["labels", "estimate", "chosen.jsonl", "a.run", "--machine", "machine.txt", "-m", "P@5"]) == 0
+    out, err = capsys.readouterr()
+    assert "Estimated is the mean of all queries like these 60" in " ".join(out.split())
+    assert "do not record how their queries were chosen" in " ".join(err.split())
 
 
 @pytest.mark.slow

@@ -17,8 +17,8 @@ from rankgauge.errors import InputError, UsageError
 from rankgauge.io.formats.judgment_lines import Inclusion
 from rankgauge.labels import PoolOptions, pool_documents, read_pool
 from rankgauge.labels.judgment_file import JudgmentFile
-from rankgauge.labels.pool_files import read_judged
-from rankgauge.labels.pooling import draw_strata, move_to_front_order, shared_budget
+from rankgauge.labels.pool_files import read_judged, with_texts, write_pool
+from rankgauge.labels.pooling import POOL_STRATEGIES, draw_strata, move_to_front_order, shared_budget
 from rankgauge.stats.draws import RandomStream
 from tests.labels.pools import judgment
 
@@ -92,6 +92,17 @@ def test_some_queries_are_drawn_at_random_and_the_same_with_the_same_seed() -> N
         counts.update(list(drawn))
     assert all(40 < count < 115 for count in counts.values())  # 75 expected, standard deviation 7.5
     assert len(counts) == 40
+
+
+def test_documents_record_the_share_of_queries_that_were_drawn(tmp_path: Path) -> None:
+    run = Run.from_lists({str(number): ["a", "b"] for number in range(40)})
+    for strategy in POOL_STRATEGIES:
+        options = PoolOptions(strategy, sample_queries=10, budget=20)
+        documents = pool_documents([run], options)
+        assert {document.inclusion.query_probability for document in documents} == {0.25}
+        assert {document.inclusion.query_probability for document in pool_documents([run], PoolOptions())} == {None}
+        write_pool(with_texts(documents), tmp_path / "pool.jsonl")
+        assert [item.inclusion for item in read_pool(tmp_path / "pool.jsonl")] == [one.inclusion for one in documents]
 
 
 def test_each_document_is_drawn_as_often_as_its_probability_says() -> None:

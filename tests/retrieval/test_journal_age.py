@@ -155,7 +155,7 @@ def test_a_benchmark_stops_before_it_asks_any_system(tmp_path: Path, monkeypatch
         run_benchmark(plan, tmp_path / "out")
     asked = sys.modules["my_two_systems"].asked
     assert len(asked) == 49
-    make_older(tmp_path / "out.partial" / "runs" / "second.trec.journal", hours=30)
+    make_older(tmp_path / "out.partial" / "runs" / "second.jsonl.journal", hours=30)
     with pytest.raises(InputError, match="holds 1 answer of an interrupted run, and it is 1 day old"):
         run_benchmark(plan, tmp_path / "out")
     assert len(asked) == 49
@@ -167,3 +167,90 @@ def test_a_journal_says_when_each_query_was_answered(tmp_path: Path) -> None:
     header, *answers = map(json.loads, (tmp_path / "run.journal").read_text().splitlines())
     assert header["journal"] == JOURNAL_VERSION
     assert all(isinstance(answer["at"], int) for answer in answers)
+
+
+TWO_SEARCHES = """
+asked, limit = {"first": 0, "second": 0}, [5]
+
+def first(text):
+    asked["first"] += 1
+    return [{"id": "a", "text": "the text of a"}]
+
+def second(text):
+    asked["second"] += 1
+    if asked["second"] > limit[0]:
+        raise KeyboardInterrupt
+    return ["b"]
+"""
+
+
+def test_a_fetch_of_several_retrievers_that_stops_does_not_ask_the_finished_ones_again(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "my_two_searches", raising=False)
+    (folder / "my_two_searches.py").write_text(TWO_SEARCHES)
+    (folder / "queries.tsv").write_text("".join(f"{query}\t{text}\n" for query, text in TEXTS.items()))
+    retrievers = ("--retriever", "my_two_searches:first", "--retriever", "my_two_searches:second")
+    words = ("runs", "fetch", *retrievers, "--queries", "queries.tsv", "-o", "runs/")
+    assert command(*words).code == 130
+    asked, limit = sys.modules["my_two_searches"].asked, sys.modules["my_two_searches"].limit
+    assert asked == {"first": 20, "second": 6}
+    limit[0] = 99
+    done = command(*words)
+    assert done.code == 0, done.err
+    assert asked == {"first": 20, "second": 21}
+    assert sorted(path.name for path in (folder / "runs").iterdir()) == ["first.trec", "second.trec"]
+    assert len((folder / "runs/first.trec").read_text().splitlines()) == 20
+    command(*words)
+    assert asked["first"] == 40  # a fetch that was completed is not resumed
+
+
+def test_a_benchmark_that_stops_does_not_ask_its_finished_systems_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "my_two_searches", raising=False)
+    (tmp_path / "my_two_searches.py").write_text(TWO_SEARCHES)
+    systems = {name: PlannedSystem(RetrieverSettings(mode=f"my_two_searches:{name}")) for name in ("first", "second")}
+    plan = shipped_plan(latency=0, systems=systems)
+    with pytest.raises(KeyboardInterrupt):
+        run_benchmark(plan, tmp_path / "out")
+    asked, limit = sys.modules["my_two_searches"].asked, sys.modules["my_two_searches"].limit
+    limit[0] = 99
+    run_benchmark(plan, tmp_path / "out")
+    assert asked == {"first": 48, "second": 49}
+    assert sorted(path.name for path in (tmp_path / "out/runs").iterdir()) == ["first.jsonl", "second.jsonl"]
+
+
+def test_a_resumed_run_has_the_latency_of_every_query(tmp_path: Path) -> None:
+    slow, queries = Failing(8), tmp_path / "run.jsonl"
+    with pytest.raises(RetrieverError, match="down"):
+        fetch_run(CallableRetriever(slow.find), QUERIES, queries)
+    stored = [json.loads(line) for line in (tmp_path / "run.jsonl.journal").read_text().splitlines()[1:]]
+    before = {row["query"]: row["latency"] for row in stored if "failed" not in row}
+    assert len(before) == 7
+    done = fetch_run(CallableRetriever(Failing(99).find), QUERIES, queries)
+    assert done.run.extras is not None
+    latencies = done.run.extras.latency_ms
+    assert set(latencies) == set(TEXTS)
+    assert {query: latencies[query] for query in before} == {query: value * 1000 for query, value in before.items()}
+
+
+def test_a_live_evaluation_that_is_resumed_has_all_latencies_and_ids_with_white_space(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "my_nightly_search", raising=False)
+    (folder / "my_nightly_search.py").write_text(SEARCH)
+    cases = [{"query": text, "relevant_ids": ["a"]} for text in TEXTS.values()]  # whose ids are their texts
+    (folder / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+    words = ("evaluate", "cases.jsonl", "my_nightly_search:find", "-m", "RR", "-o", "results.jsonl")
+    assert command(*words).code == 130
+    sys.modules["my_nightly_search"].night = "second"  # type: ignore[attr-defined]  # a module of this test
+    assert command(*words).code == 0
+    asked = sys.modules["my_nightly_search"].asked  # the query at which it stopped twice
+    assert (len(asked), set(asked)) == (21, set(TEXTS.values()))
+    rows = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    assert len(rows) == 20
+    assert all(row["latency_ms"] > 0 for row in rows)

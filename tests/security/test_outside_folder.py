@@ -77,7 +77,7 @@ def test_a_path_that_leads_out_of_the_folder_is_refused(
     assert "hunter2" not in outcome.out + outcome.err
 
 
-@pytest.mark.parametrize("name", ["inputs/qrels", "runs/find.trec", "BenchmarkReport.json", "evaluations"])
+@pytest.mark.parametrize("name", ["inputs/qrels", "runs/find.jsonl", "BenchmarkReport.json", "evaluations"])
 def test_a_link_in_the_folder_is_refused(folder: Path, command: Command, name: str) -> None:
     path = folder / name
     target = folder.parent / "secret.txt"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rankgauge.errors import InputError
 from rankgauge.stats import Resampling, joint_test
 from rankgauge.stats.draws import RandomStream, draw, drawn_counts, unit_rows
 from rankgauge.stats.joint_tests import one_way_significant
+from rankgauge.stats.randomization import flipped_sums
 from rankgauge.stats.results import Alternative
 
 LIMITS = (-1.0, 1.0)
@@ -68,11 +70,11 @@ def test_an_interval_excludes_0_exactly_if_its_row_is_significant(
 
 def test_an_interval_ends_at_0_if_t_equals_the_critical_value() -> None:
     """A tie of the observed t with a draw: mean − critical · error was 1e-17 above 0, and p above alpha."""
-    rng = np.random.default_rng(10897)
+    rng = np.random.default_rng(3516)
     assert rng.integers(12, 26) == 25
     differences = rng.choice([-0.5, 0.0, 0.5], size=(25, 1), p=[0.25, 0.35, 0.4])
-    (row,) = joint_test(differences, confidence=0.8, resampling=Resampling(19, 10897)).rows
-    assert (row.p, row.interval.low) == (0.25, 0.0)
+    (row,) = joint_test(differences, confidence=0.6, resampling=Resampling(19, 3516)).rows
+    assert (row.p, row.interval.low) == (0.5, 0.0)
 
 
 @given(families(), st.integers(0, 3))
@@ -113,22 +115,98 @@ def test_draws_equal_a_loop_over_drawn_queries(units: list[int] | None, missing:
             assert draws.error[column, index] == pytest.approx(error, rel=1e-6)
 
 
-def test_p_and_critical_value_are_those_of_the_largest_t() -> None:
+def test_p_and_critical_values_are_those_of_the_largest_and_the_smallest_t_and_of_sign_flips() -> None:
     rng = np.random.default_rng(5)
     differences = rng.normal(0.1, 0.3, (40, 3)) * [1, 0.1, 2]
     resampling = Resampling(999, 7)
     result = joint_test(differences, resampling=resampling)
     rows = unit_rows(differences)
-    largest = np.abs(draw(rows, 999, resampling.stream.child("joint")).t).max(axis=0)
+    drawn = draw(rows, 999, resampling.stream.child("joint")).t
+    signs = flipped_sums(np.eye(40), 999, resampling.stream.child("joint"))
+    flipped = differences.T @ np.hstack([*signs]) / np.sqrt(np.square(differences).sum(axis=0))[:, np.newaxis]
     for row, column in zip(result.rows, differences.T, strict=True):
-        t = abs(column.mean()) / (column.std(ddof=1) / math.sqrt(40))
-        assert row.p == (np.count_nonzero(largest >= t) + 1) / 1000
-        assert row.critical == np.sort(largest)[-50]  # 5% of 1000
-        assert row.interval.low is not None
-        assert row.interval.high is not None
-        assert (row.interval.high - row.interval.low) / 2 == pytest.approx(
-            row.critical * column.std(ddof=1) / math.sqrt(40)
-        )
+        error = column.std(ddof=1) / math.sqrt(40)
+        sums = column.sum() / math.sqrt(np.square(column).sum())
+        above = max(np.count_nonzero(drawn.max(axis=0) >= column.mean() / error), np.sum(flipped.max(axis=0) >= sums))
+        below = max(np.count_nonzero(drawn.min(axis=0) <= column.mean() / error), np.sum(flipped.min(axis=0) <= sums))
+        assert row.p == min(1.0, 2 * (min(above, below) + 1) / 1000)
+        lower, upper = np.sort(drawn.min(axis=0))[24], np.sort(drawn.max(axis=0))[-25]  # 2.5% of 1000
+        assert row.critical == max(-lower, upper)
+        is_explained = (np.sum(flipped.max(axis=0) >= sums) + 1) / 1000 > 0.025  # by signs: the interval reaches 0
+        low = column.mean() - upper * error
+        assert row.interval.low == pytest.approx(min(low, 0.0) if is_explained else low)
+        assert row.interval.high == pytest.approx(column.mean() - lower * error)
+
+
+def one_way(sizes: list[float], n: int) -> np.ndarray:
+    """Losses among queries without a change."""
+    return np.array([*(-size for size in sizes), *[0.0] * (n - len(sizes))])[:, np.newaxis]
+
+
+def test_one_way_losses_of_a_few_queries_are_found() -> None:
+    """Of 200 queries, 2 fall from rank 1 to 50, 3 from 1 to 2, 8 from 5 to 10: 13 losses and no gain."""
+    losses = one_way([1 - 1 / 50] * 2 + [0.5] * 3 + [1 / 5 - 1 / 10] * 8, 200)
+    (row,) = joint_test(losses, ranges=[LIMITS]).rows
+    (drop,) = joint_test(losses, ranges=[LIMITS], alternative="less", confidence=0.975).rows
+    assert row.p == 2 * 2.0**-13 == 2 * (drop.p or 0.0)
+    assert row.interval.high == drop.interval.high
+    assert drop.interval.high is not None
+    assert drop.interval.high < 0
+
+
+@pytest.mark.parametrize("n", [20, 50, 200])
+@pytest.mark.parametrize("spread", [0.0, 0.01])
+def test_p_falls_with_every_further_loss_of_the_same_size(n: int, spread: float) -> None:
+    jitter = np.random.default_rng(n).uniform(-1, 1, n) * spread
+    sizes = sorted((0.3 + jitter).tolist(), reverse=True)
+    p = [joint_test(one_way(sizes[:k], n), ranges=[LIMITS], resampling=FEW).rows[0].p or 0.0 for k in range(1, n)]
+    assert all(later <= earlier for earlier, later in pairwise(p))
+    assert p[0] == 1.0
+    assert p[9] < 0.004
+
+
+@given(
+    st.lists(st.floats(0.01, 1), min_size=1, max_size=40),
+    st.lists(st.floats(0.01, 1), max_size=20),
+    st.integers(1, 60),
+    st.floats(0.01, 1),
+)
+def test_a_tie_that_becomes_a_loss_no_larger_than_the_others_does_not_raise_p(
+    losses: list[float], gains: list[float], ties: int, share: float
+) -> None:
+    """Exactly if there are only losses; up to the draws if there are gains too."""
+    before = np.array([*(-size for size in losses), *gains, *[0.0] * ties])[:, np.newaxis]
+    after = before.copy()
+    after[-1] = -share * min(losses)
+    assume(before.mean() < 0)
+    options = {"ranges": [LIMITS], "sensitivity": False, "resampling": Resampling(1999)}
+    (old,), (new,) = (joint_test(values, **options).rows for values in (before, after))  # type: ignore[arg-type]  # a dict of different options
+    assert old.p is not None
+    assert new.p is not None
+    resolution = 0.0 if not gains else 2 * (4 * math.sqrt(old.p / 2 * (1 - old.p / 2) / 2000) + 2 / 2000)
+    assert new.p <= old.p + resolution + 1e-12
+
+
+@given(families(), st.integers(0, 3))
+@settings(max_examples=30)
+def test_a_two_sided_test_is_both_one_sided_ones_at_half_the_level(
+    family: tuple[np.ndarray, list[int] | None], seed: int
+) -> None:
+    differences, units = family
+    options = {"units": units, "ranges": [LIMITS] * differences.shape[1], "resampling": Resampling(199, seed)}
+    both = joint_test(differences, confidence=0.9, **options).rows  # type: ignore[arg-type]  # a dict of different options
+    sides = [
+        joint_test(differences, confidence=0.95, alternative=side, **options).rows  # type: ignore[arg-type]  # as above
+        for side in ("less", "greater")
+    ]
+    for row, drop, rise in zip(both, *sides, strict=True):
+        assert (row.p is None) == (drop.p is None)
+        if row.p is None or drop.p is None or rise.p is None:
+            continue
+        assert row.p == pytest.approx(min(1.0, 2 * min(drop.p, rise.p)))
+        assert (row.p <= 0.1) == (drop.p <= 0.05 or rise.p <= 0.05)
+        if row.interval.low is not None and drop.interval.high is not None and row.p <= 0.1:
+            assert (row.interval.low, row.interval.high) == pytest.approx((rise.interval.low, drop.interval.high))
 
 
 def test_the_scale_of_a_row_does_not_matter_and_its_order_neither() -> None:

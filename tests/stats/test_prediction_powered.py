@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge.errors import InputError, UsageError
-from rankgauge.stats import mean_interval, prediction_powered_mean
+from rankgauge.stats import Resampling, mean_interval, prediction_powered_mean
 from rankgauge.stats.distributions import normal_quantile
 
 # fmt: off
@@ -26,31 +26,113 @@ REST = [0.201, 0.29, 0.701, 0.86, 0.456, 0.52, 0.249, 0.379, 0.476, 0.401, 0.558
 @pytest.mark.parametrize(
     ("weight", "estimate", "low", "high"),  # ppi_py 0.2.3: ppi_mean_pointestimate, ppi_mean_ci at alpha 0.05
     [
-        (None, 0.3777316590556524, 0.3270224330451939, 0.42844088506611094),
         (1.0, 0.37521666666666664, 0.3108353629364918, 0.4395979703968415),
         (0.5, 0.3781083333333333, 0.3268788704074121, 0.42933779625925456),
         (0.0, 0.381, 0.3065916947235311, 0.4554083052764689),
     ],
 )
-def test_estimate_and_error_are_those_of_ppi_py(weight: float | None, estimate: float, low: float, high: float) -> None:
+def test_estimate_and_error_are_those_of_ppi_py(weight: float, estimate: float, low: float, high: float) -> None:
     result = prediction_powered_mean(LABELS, KNOWN, REST, weight=weight)
     assert result.estimate == pytest.approx(estimate, abs=1e-12)
-    # It divides by n where this divides by n − 1, and uses the normal quantile instead of t.
-    used = result.weight or 0.0
+    # It divides by n where this divides by n − 1, and uses the normal quantile instead of the bootstrap's.
+    used = weight
     rectifier = np.var(np.array(LABELS) - used * np.array(KNOWN)) / len(LABELS)
     imputed = used**2 * np.var(REST) / len(REST)
     reach = normal_quantile(0.975) * np.sqrt(rectifier + imputed)
     assert (estimate - reach, estimate + reach) == pytest.approx((low, high), abs=1e-12)
     corrected = rectifier * len(LABELS) / (len(LABELS) - 1) + imputed * len(REST) / (len(REST) - 1)
     assert result.standard_error == pytest.approx(np.sqrt(corrected), abs=1e-12)
+    assert result.weight == weight
+
+
+def test_the_weight_is_the_slope_of_the_labels_on_the_predictions() -> None:
+    result = prediction_powered_mean(LABELS, KNOWN, REST)
+    n, rest = len(LABELS), len(REST)
+    label, known = sum(LABELS) / n, sum(KNOWN) / n
+    together = sum((y - label) * (f - known) for y, f in zip(LABELS, KNOWN, strict=True))
+    slope = together / sum((f - known) ** 2 for f in KNOWN)
+    weight = slope * rest / (n + rest)
+    assert 0 < slope < 1
+    assert result.weight == pytest.approx(weight)
+    assert result.estimate == pytest.approx(label + weight * (sum(REST) / rest - known))
+    # As in double sampling: the mean of the labels, moved along the line to the mean of all predictions.
+    assert result.estimate == pytest.approx(label + slope * ((sum(KNOWN) + sum(REST)) / (n + rest) - known))
+
+
+def test_the_interval_is_that_of_a_plain_loop() -> None:
+    resampling = Resampling(399, 3)
+    result = prediction_powered_mean(LABELS, KNOWN, REST, resampling=resampling)
+    n, rest = len(LABELS), len(REST)
+
+    def estimate(pairs: list[tuple[float, float]], mean: float) -> tuple[float, float]:
+        labels, known = np.array(pairs).T
+        spread = np.mean((known - known.mean()) ** 2)
+        slope = min(max(np.mean((labels - labels.mean()) * (known - known.mean())) / spread, 0), 1)
+        weight = slope * rest / (n + rest)
+        errors = labels - weight * known
+        error = np.sqrt(np.sum((errors - errors.mean()) ** 2) / (n - 2) / n + weight**2 * np.var(REST, ddof=1) / rest)
+        return labels.mean() + weight * (mean - known.mean()), error
+
+    pairs = list(zip(LABELS, KNOWN, strict=True))
+    middle, error = estimate(pairs, float(np.mean(REST)))
+    drawn = resampling.stream.child("labels", "block 0").bits().below(n, n, 400)[:, :399]
+    words = resampling.stream.child("predictions").bits().words(1, 399)[0]
+    deviations = [normal_quantile((float(word >> np.uint64(11)) + 0.5) * 2.0**-53) for word in words]
+    t = []
+    for column, deviation in zip(drawn.T, deviations, strict=True):
+        mean = float(np.mean(REST)) + deviation * np.std(REST, ddof=1) / np.sqrt(rest)
+        other, its_error = estimate([pairs[row] for row in column], mean)
+        t.append((other - middle) / its_error)
+    t.sort()
+    assert result.interval.low == pytest.approx(middle - t[-10] * error)
+    assert result.interval.high == pytest.approx(middle - t[9] * error)
+
+
+def test_labels_that_are_all_equal_leave_room_for_others() -> None:
+    """Twenty right answers do not show that all are right, whatever the machine says of the others."""
+    result = prediction_powered_mean([1.0] * 20, [1.0] * 20, [1.0] * 180, limits=(0, 1))
+    assert (result.estimate, result.interval.high) == (1.0, 1.0)
     assert result.interval.low is not None
-    assert result.interval.low < low  # t, and the larger error
+    assert 0.8 < result.interval.low < 0.9
+    unknown = prediction_powered_mean([1.0] * 20, [1.0] * 20, [1.0] * 180).interval
+    assert unknown.low is None
+    assert "the range of labels is unknown" in (unknown.reason or "")
+
+
+def test_machine_labels_that_never_erred_may_still_err() -> None:
+    """7 of 20 right by people and machine alike, 180 of 180 by the machine: these 200 queries score 0.935."""
+    labels = [1.0] * 7 + [0.0] * 13
+    result = prediction_powered_mean(labels, labels, [1.0] * 180, limits=(0, 1))
+    assert result.estimate == pytest.approx(187 / 200)
+    low, high = result.interval.low, result.interval.high
+    assert low is not None
+    assert high is not None
+    assert low < 0.88
+    assert high > 0.98
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1, width=32)), min_size=20, max_size=40),
+    st.lists(st.floats(0, 1, width=32), max_size=30),
+)
+def test_an_interval_has_a_width_contains_its_estimate_and_stays_in_the_range(
+    pairs: list[tuple[float, float]], rest: list[float]
+) -> None:
+    labels, known = zip(*pairs, strict=True)
+    result = prediction_powered_mean(labels, known, rest, limits=(0, 1), resampling=Resampling(199))
+    low, high = result.interval.low, result.interval.high
+    assert low is not None
+    assert high is not None
+    assert 0 <= low < high <= 1
+    assert result.estimate is not None
+    assert low <= result.estimate <= high
 
 
 def test_a_weight_of_zero_is_the_mean_of_the_labels() -> None:
     result = prediction_powered_mean(LABELS, KNOWN, REST, weight=0)
-    plain = mean_interval(LABELS)
-    assert (result.interval.low, result.interval.high) == pytest.approx((plain.low, plain.high))
+    plain = mean_interval(LABELS, method="bootstrap-t")  # by other draws
+    assert result.estimate == pytest.approx(np.mean(LABELS))
+    assert (result.interval.low, result.interval.high) == pytest.approx((plain.low, plain.high), abs=0.003)
 
 
 values = st.lists(st.floats(0, 1, width=32), min_size=3, max_size=20)
@@ -104,7 +186,9 @@ def test_intervals_cover_and_those_of_the_predictions_alone_do_not() -> None:
     for _ in range(draws):
         values = rng.beta(2, 3, n + rest)
         predicted = np.clip(values + 0.1 + rng.normal(0, 0.15, n + rest), 0, 1)
-        interval = prediction_powered_mean(values[:n], predicted[:n], predicted[n:]).interval
+        interval = prediction_powered_mean(
+            values[:n], predicted[:n], predicted[n:], resampling=Resampling(399)
+        ).interval
         alone = mean_interval(predicted)
         for counted, one in ((True, interval), (False, alone)):
             is_covered = one.low is not None and one.high is not None and one.low <= truth <= one.high

@@ -99,7 +99,7 @@ def test_the_gate_tells_rotted_labels_from_a_worse_retriever(folder: Path, comma
     done = command("gate", labels, folder / "400.run", *against)
     assert done.code == 2
     assert done.out.startswith("labels rotted: 12 of 20 labels no longer fit")
-    assert "in 6 queries; on the 8 queries whose labels fit, this run has the same values as the baseline." in done.out
+    assert "in 6 queries; on the 8 queries whose labels fit, " in done.out
     assert "queries-unjudged" not in done.err
     for against_runs in (folder / "800.run", [folder / "800.run"]):
         result = gate(labels, folder / "400.run", ["R@10"], baseline=against_runs, corpus=folder / "400.jsonl")
@@ -111,7 +111,7 @@ def test_the_gate_tells_rotted_labels_from_a_worse_retriever(folder: Path, comma
     assert data["rot"]["queries"] == [f"l{n}" for n in range(LONG)]
     assert (data["rot"]["changed"], data["rot"]["tested_queries"]) == (12, 8)
     suite = Xml.fromstring(command("gate", labels, folder / "400.run", *against, "--format", "junit").out)
-    assert [failure.get("type") for failure in suite.iter("failure")] == ["labels"]
+    assert [failure.get("type") for failure in suite.iter("failure")] == ["labels", "not comparable"]
     markdown = command("gate", labels, folder / "400.run", *against, "--format", "markdown").out
     assert markdown.startswith("### ⚠️ Retrieval gate: labels rotted\n\n12 of 20 labels no longer fit")
 
@@ -146,14 +146,12 @@ def test_a_retriever_that_got_worse_fails_on_the_labels_that_fit(folder: Path, c
     ]
     done = command("gate", labels, run, *options)
     assert done.code == 1
-    assert done.out.startswith("fail: on the 8 queries whose labels fit, r is worse than") or done.out.startswith(
-        "fail: on the 8 queries whose labels fit, this run is worse than"
-    )
+    assert done.out.startswith("fail: on the 8 queries whose labels fit, none of the retrieved documents is judged")
     assert "12 of 20 labels no longer fit" in done.out
     assert not stored.exists()
     required = command("gate", labels, run, "--require", "R@10>=0.5", "--corpus", folder / "400.jsonl")
-    assert required.code == 1
-    assert "missed R@10 >= 0.5 (0.0000)" in required.out
+    assert required.code == 2
+    assert required.out.startswith("nothing to judge: none of the retrieved documents is judged")
 
 
 def test_if_no_label_fits_nothing_is_tested(folder: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.benchmark.gold_inputs import BenchmarkGold, stored_labels
-from rankgauge.benchmark.plan import INPUTS_FOLDER
+from rankgauge.benchmark.plan import INPUTS_FOLDER, STORED_METHOD
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, shown, write_error, write_errors
@@ -22,7 +22,6 @@ from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.owned_files import LOCK_FILE, is_marked, lock_folder, sweep
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels, run_from_rows
-from rankgauge.io.reading_options import Reading
 from rankgauge.io.stored_json import parse_record
 from rankgauge.labels.gold.gold_judgments import GoldOptions
 from rankgauge.render.documents.benchmark import benchmark_document, json_texts
@@ -167,9 +166,9 @@ def _delete_replaced(old: Path) -> None:
         old.rmdir()
 
 
-def run_path(system: str) -> str:
-    """The path of a system's run."""
-    return f"{RUNS_FOLDER}/{system}.trec"
+def run_path(system: str, *, is_log: bool = False) -> str:
+    """The path of a system's run: a log if it has what a TREC run cannot hold, texts or ids with white space."""
+    return f"{RUNS_FOLDER}/{system}.{'jsonl' if is_log else 'trec'}"
 
 
 def evaluation_path(system: str) -> str:
@@ -255,27 +254,29 @@ def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repor
 def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Report:
     collection, queries = manifest["data"]["test collection"], inputs.queries
     options = ValidationOptions(max_depth=manifest["settings"]["k"], max_places=MAX_PLACES)
+    settings = settings_of(manifest)
     labels, validations, runs = inputs.labels, [], {}
     if isinstance(labels, StoredJudgments):
         validations.append(replace(labels.validation, file=collection["qrels"]["path"]))
-        judgments, labeled = labels.qrels, set(labels.qrels.queries.to_text())
+        judgments = labels.qrels if settings.reading.matches_ids else None
+        labeled = set(labels.qrels.queries.to_text())
     else:
         judgments, labeled = None, set(labels.labels.queries)
     for system in manifest["method"]["retrieval"]:
         path, name = system["run"]["path"], system["name"]
-        parsed = read_for_validation(inputs.files[path], "run", options)
+        own = replace(options, max_depth=None) if system["method"] == STORED_METHOD else options
+        parsed = read_for_validation(inputs.files[path], "run", own)
         failed = set(system["failed queries"])
-        validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), options)
+        validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), own)
         validations.append(replace(validation, file=path))
         runs[name] = run_from_rows(parsed.source_rows(), name=name).with_failed(sorted(failed))
-    settings = settings_of(manifest)
     if isinstance(labels, StoredJudgments):
         evaluation = evaluate_for_report(
             _judgments_of_queries(labels.qrels, queries),
             runs,
             settings,
             queries=queries,
-            reading=Reading(keep_rankings=True),  # the runs are in memory
+            reading=replace(settings.reading, keep_rankings=True),  # the runs are in memory
         )
     else:
         evaluation = labels.evaluate(runs, settings, queries)

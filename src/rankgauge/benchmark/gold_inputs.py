@@ -6,12 +6,10 @@ is made of the chunks of its own chunking.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from rankgauge.benchmark.plan import INPUTS_FOLDER, CombinedCorpus
 from rankgauge.config.settings import Settings
@@ -23,13 +21,14 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, shown
 from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores
+from rankgauge.io.byte_streams import AnyFile
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.writers import write_trec_rows
 from rankgauge.labels.gold.gold_evaluation import match_notes, with_query_ids
 from rankgauge.labels.gold.gold_judgments import GoldOptions, gold_judgments
-from rankgauge.labels.gold.gold_labels import GoldLabels, GoldPassage, read_gold, with_span_texts
+from rankgauge.labels.gold.gold_labels import GoldLabels, read_gold, with_span_texts
 from rankgauge.labels.gold.matching import match_labels
 from rankgauge.labels.gold.resolved_labels import resolve_labels
 
@@ -92,14 +91,14 @@ def _with_ideal(judgments: Qrels, corpus: Corpus) -> Qrels:
     return replace(judgments, by_group=judgments.by_group.with_ideal_of(ids))
 
 
-def read_labels(path: str | Path, queries: Queries, documents: Corpus | None = None) -> GoldLabels:
+def read_labels(path: AnyFile, queries: Queries, documents: Corpus | None = None) -> GoldLabels:
     """Labels of the queries that are run, each with its text; ``documents`` are those that spans count in."""
     labels = with_query_ids(with_span_texts(read_gold(path), documents), queries, Reading())
     known = set(queries.ids.to_text())
     passages = [passage for passage in labels.passages if passage.query in known]
     if not passages:
         raise InputError.at(
-            path,
+            str(path),
             None,
             f"no query has a gold passage: {listing(map(shown, labels.queries))} in the labels, "
             f"{listing(map(shown, queries.ids.to_text()))} in the queries",
@@ -127,23 +126,3 @@ def resolved_labels(
         file = BytesIO()
         write_trec_rows(resolve_labels(labels, corpus, options).subtopic_rows(), "qrels", file)
         yield resolved_path(name), file.getvalue()
-
-
-def labels_with_texts(labels: GoldLabels) -> bytes:
-    """Labels as they are stored: the text of a span beside it, so that nobody needs the documents."""
-    return b"".join(_lines(labels))
-
-
-def _lines(labels: GoldLabels) -> Iterator[bytes]:
-    passages: dict[str, list[dict[str, Any]]] = {}
-    for passage in labels.passages:
-        passages.setdefault(passage.query, []).append(_row(passage))
-    for query, rows in passages.items():
-        text = {"query": labels.query_texts[query]} if query in labels.query_texts else {}
-        row = json.dumps({"query_id": query, **text, "gold": rows}, ensure_ascii=False)
-        yield row.encode("utf-8", "surrogateescape") + b"\n"
-
-
-def _row(passage: GoldPassage) -> dict[str, Any]:
-    span = {"doc": passage.document, "start": passage.start, "end": passage.end}
-    return {"text": passage.text, **({} if passage.document is None else span)}

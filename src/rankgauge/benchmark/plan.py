@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.config.band_sources import collection_bands
-from rankgauge.config.configured_settings import config_values
+from rankgauge.config.configured_settings import config_values, label_reading
 from rankgauge.config.retriever_settings import BenchmarkSettings, RetrieverSettings
 from rankgauge.config.settings import Settings
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import Run
 from rankgauge.core.settings import check_settings, setting_of
 from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.io.atomic_files import write_atomically
+from rankgauge.io.byte_streams import AnyFile, LoadedFile
 from rankgauge.io.corpus.chunking import ChunkedCorpus, Chunking, write_chunks
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES, read_corpus
+from rankgauge.io.read import as_qrels, runs_and_notes
+from rankgauge.io.reading_options import Reading
+from rankgauge.io.results import NO_TEXTS_HINT, OpenedInputs, Opening, open_inputs
+from rankgauge.io.sources import check_runs, is_plain
+from rankgauge.io.writers import plain_json
 from rankgauge.labels.gold.gold_evaluation import GoldInputs
 from rankgauge.labels.gold.gold_judgments import GoldOptions
+from rankgauge.labels.gold.gold_labels import labels_with_texts
 from rankgauge.measures.registry import GOLD_MEASURES
 from rankgauge.report.manifest import SYSTEM_NAME
 from rankgauge.retrieval.open_retriever import (
@@ -50,7 +61,7 @@ DEFAULT_OPTIONS = GoldOptions()
 PATH_KEYS = ("vectors", "query_vectors", "index")  # of a retriever
 
 
-def default_measures(gold: str | None, chunkings: Sized = (), *, has_corpus: bool = True) -> tuple[str, ...]:
+def default_measures(gold: AnyFile | None, chunkings: Sized = (), *, has_corpus: bool = True) -> tuple[str, ...]:
     """The measures of a plan that names none: the KPI measures, or those of labels by text.
 
     Several chunkings are compared at equal budgets of tokens: the first k chunks of each are different amounts of text.
@@ -75,13 +86,18 @@ class PlannedSystem:
     chunking: str | None = None  # the name of the chunking that it searches; None for the documents themselves
 
     @property
+    def results(self) -> Run | None:
+        """Results that exist already, for which nothing is asked; None for a retriever."""
+        return self.settings.source if isinstance(self.settings.source, Run) else None
+
+    @property
     def is_own(self) -> bool:
         """Whether it is a retriever of the user's own, whose results may come with their texts."""
         return self.settings.source is not None or is_own_retriever(self.settings.mode)
 
     @classmethod
     def of(cls, retriever: Any) -> PlannedSystem:
-        """From settings, a mode, or any object that can be asked."""
+        """From settings, a mode, a run, or any object that can be asked."""
         if isinstance(retriever, PlannedSystem):
             return retriever
         if isinstance(retriever, RetrieverSettings):
@@ -95,33 +111,47 @@ class PlannedSystem:
 class BenchmarkPlan:
     """A collection, the systems on it by name, and how they are scored. The first system is the baseline.
 
-    A system is a mode, :class:`~rankgauge.retrieval.RetrieverSettings`, or any object that can be asked: a function of
-    a query and k, or an object with ``retrieve``, ``invoke`` or ``search``. With ``gold``, labels by text instead of
-    judgments, systems may search chunks of the documents, each split in another way; ``chunkings`` are these by name.
+    A system is a mode, :class:`~rankgauge.retrieval.RetrieverSettings`, a :class:`~rankgauge.Run`, or any object that
+    can be asked: a function of a query and k, or an object with ``retrieve``, ``invoke`` or ``search``. With ``gold``,
+    labels by text instead of judgments, systems may search chunks of the documents, each split in another way;
+    ``chunkings`` are these by name.
     """
 
     title: str
     corpus: str | None
-    queries: str
-    qrels: str | None  # None if there is gold
+    queries: str | LoadedFile
+    qrels: str | LoadedFile | None  # None if there is gold
     systems: Mapping[str, PlannedSystem | Any]
     settings: Settings = field(default_factory=default_settings)
     k: int = setting_of(BenchmarkSettings, "k")
     latency: int = setting_of(BenchmarkSettings, "latency")  # single calls to time; 0 measures no latency
     max_failures: int | None = setting_of(BenchmarkSettings, "max_failures")  # if more do, the system has failed
     command: str = "rankgauge benchmark run"  # what reproduces it
-    gold: str | None = None
+    gold: str | LoadedFile | None = None
     matching: GoldOptions = DEFAULT_OPTIONS  # of gold
     chunkings: Mapping[str, Chunking] = field(default_factory=dict)
 
+    def _check_matching(self) -> None:
+        """Raise if labels are matched by what a benchmark does not store: the texts and fields of results."""
+        reading = self.settings.reading
+        found = "reading.match_fields" if reading.match_fields else f"reading.match: {reading.match}"
+        if reading.match == "text" or reading.match_fields or (self.gold is not None and not reading.matches_ids):
+            raise UsageError(
+                f"a benchmark matches judgments with the ids of results, found {found}",
+                hint="use match: exact, suffix or contains, or score the results with `rankgauge evaluate`",
+            )
+
     @property
-    def labels(self) -> str:
+    def labels(self) -> str | LoadedFile:
         """The file of labels: judgments, or gold."""
-        return str(self.qrels if self.gold is None else self.gold)
+        labels = self.qrels if self.gold is None else self.gold
+        assert labels is not None  # one of the two is there
+        return labels
 
     def __post_init__(self) -> None:
         if (self.qrels is None) == (self.gold is None):
             raise UsageError("a benchmark needs judgments, or gold, and not both")
+        self._check_matching()
         if not self.systems:
             raise UsageError("a benchmark needs at least one retriever")
         planned = {name: PlannedSystem.of(system) for name, system in self.systems.items()}
@@ -191,6 +221,99 @@ def plan_of_folder(folder: str | Path, **more: Any) -> BenchmarkPlan:
     return BenchmarkPlan(corpus=str(folder), queries=str(queries), qrels=str(judged), **more)
 
 
+def plan_of_results(
+    labels: Any, results: Sequence[Any], *, queries: Any = None, reading: Reading | None = None, **more: Any
+) -> BenchmarkPlan:
+    """A benchmark of results on labels, of every kind that :func:`~rankgauge.evaluate` takes, in their order.
+
+    Live retrievers among them are asked when the plan is run. ``queries`` is a file with the queries' texts and
+    columns, if the labels have none. ``more`` are further fields of the plan; its ``systems`` come after the results.
+    """
+    reading = reading or Reading()
+    check_runs(results)
+    opening = Opening(0, needs_rankings=True, asks=False)
+    return plan_of_opened(labels, open_inputs(labels, results, reading, queries, opening), queries, reading, **more)
+
+
+def plan_of_opened(
+    labels: Any, opened: OpenedInputs, queries: str | None, reading: Reading, **more: Any
+) -> BenchmarkPlan:
+    """The benchmark of labels and results that were opened without asking.
+
+    A file of judgments is copied into its folder as it is; labels that come with queries or results are written there.
+    """
+    systems = {**_result_systems(opened, reading, more.pop("asking", {})), **more.pop("systems", {})}
+    more.setdefault("title", Path(str(labels)).stem if isinstance(labels, (str, Path)) else "results")
+    has_corpus = more.setdefault("corpus", None) is not None
+    runs = {name: system.results for name, system in systems.items() if system.results is not None}
+    if opened.is_by_text:
+        bare = next((name for name, run in runs.items() if run.extras is None or not run.extras.texts), None)
+        if bare is not None and not has_corpus:
+            raise UsageError(
+                f"{shown(bare)} has no texts, which labels by text need",
+                hint="name the documents: --corpus PATH, or keep the texts with the results: -o results.jsonl",
+            )
+        gold = LoadedFile("gold.jsonl", labels_with_texts(opened.labels.labels(reading)))
+        more.setdefault("settings", Settings(measures=default_measures(gold, has_corpus=has_corpus)))
+        return BenchmarkPlan(queries=queries or gold, qrels=None, gold=gold, systems=systems, **more)
+    judgments = as_qrels(opened.labels, reading)
+    is_file = isinstance(labels, (str, Path)) and Path(labels).is_file()
+    is_copied = is_file and (is_plain(labels, "qrels") or judgments.judgments != "grades")
+    qrels = str(labels) if is_copied else LoadedFile("qrels.json", _judgments_json(judgments))
+    texts = {} if opened.queries is None else opened.queries.known_texts()
+    if queries is None and not texts and len(runs) < len(systems):
+        name = next(name for name in systems if name not in runs)
+        raise UsageError(f"retriever {shown(name)} needs the texts of the queries to ask", hint=NO_TEXTS_HINT)
+    topics = queries or LoadedFile("queries.jsonl", _query_lines(judgments, texts))
+    return BenchmarkPlan(queries=topics, qrels=qrels, systems=systems, **more)
+
+
+def _result_systems(opened: OpenedInputs, reading: Reading, asking: Mapping[str, Any]) -> dict[str, PlannedSystem]:
+    """The systems of results by names that files can have: those of their runs and retrievers, numbered if need be."""
+    named: list[tuple[str, PlannedSystem]] = []
+    for row, result in enumerate(opened.results):
+        if row not in opened.live:
+            named += [(run.name, PlannedSystem.of(run)) for run in runs_and_notes(result, reading)[0]]
+        elif isinstance(result, str):
+            named.append((retriever_name(result), PlannedSystem(_mode_settings(result, asking))))
+        else:
+            name = getattr(result, "name", None) or getattr(result, "__name__", type(result).__name__)
+            named.append((str(name), PlannedSystem.of(result)))
+    systems: dict[str, PlannedSystem] = {}
+    for name, system in named:
+        base = re.sub(r"[^A-Za-z0-9._+=,-]", "_", name)
+        base = base if SYSTEM_NAME.fullmatch(base) else f"results{base}"
+        taken = {known.lower() for known in systems}
+        free = (base, *(f"{base}-{number}" for number in range(2, len(named) + 1)))
+        systems[next(one for one in free if one.lower() not in taken)] = system
+    return systems
+
+
+def _judgments_json(judgments: Qrels) -> bytes:
+    """Judgments as JSON, which holds every id, every grade, and queries without any: one query per line."""
+    docs, grades = judgments.docs.to_text(), judgments.grades.tolist()
+    spans = zip(judgments.queries.to_text(), pairwise(judgments.offsets.tolist()), strict=True)
+    graded = {query: dict(zip(docs[begin:end], grades[begin:end], strict=True)) for query, (begin, end) in spans}
+    lines = [f"{_json(query)}: {_json(row)}" for query, row in graded.items()]
+    return ("{\n" + ",\n".join(lines) + "\n}\n").encode("utf-8", "surrogateescape")
+
+
+def _query_lines(judgments: Qrels, texts: Mapping[str, str]) -> bytes:
+    """The judged queries with their texts and columns, one per line."""
+    columns = {name: column.tolist() for name, column in judgments.columns.items()}
+    rows = []
+    for row, query in enumerate(judgments.queries.to_text()):
+        text = {"text": texts[query]} if query in texts else {}
+        values = {name: column[row] for name, column in columns.items()}
+        known = {name: value for name, value in values.items() if isinstance(value, (str, int, float))}
+        rows.append(_json({**plain_json(known), "_id": query, **text}))
+    return "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 def plan_of_config(path: str | Path) -> BenchmarkPlan:
     """The benchmark that a ``rankgauge.yaml`` describes. Paths in it start from its folder."""
     from rankgauge.config.config_file import load_config
@@ -228,6 +351,7 @@ def plan_of(config: Config, path: str | Path, retrievers: Sequence[str] = ()) ->
                 "measures": default_measures(collection.gold, chunkings, has_corpus=corpus is not None),
                 "bands": None if corpus is None else collection_bands(corpus),
                 **config_values(config, home),
+                "reading": label_reading(config),
             }
         ),
         **asdict(config.benchmark.as_settings(BenchmarkSettings)),
@@ -245,7 +369,7 @@ def _system(section: RetrieverSection, home: Path) -> PlannedSystem:
     return PlannedSystem(settings_of_section(section_in_folder(section, home), paths), experts, section.chunking)
 
 
-def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str | None]:
+def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str | LoadedFile, str | LoadedFile | None]:
     """The files of queries and judgments; those in the corpus's folder if the configuration names none."""
     collection = config.collection
     for name in ("coverage", "tolerance"):
@@ -257,8 +381,8 @@ def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str | 
         if collection.qrels is not None:
             raise UsageError("collection.gold and collection.qrels are two kinds of labels", hint="keep one of the two")
         return str(home / (collection.queries or collection.gold)), None  # gold has the texts of its queries
-    queries = None if collection.queries is None else str(home / collection.queries)
-    qrels = None if collection.qrels is None else str(home / collection.qrels)
+    queries: str | LoadedFile | None = None if collection.queries is None else str(home / collection.queries)
+    qrels: str | LoadedFile | None = None if collection.qrels is None else str(home / collection.qrels)
     if (queries is None or qrels is None) and corpus is not None and Path(corpus).is_dir():
         folder = plan_of_folder(corpus, systems=default_systems())
         queries, qrels = queries or folder.queries, qrels or folder.qrels
@@ -270,6 +394,7 @@ def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str, str | 
 
 # Which system searches which chunking, and the files of chunks.
 
+STORED_METHOD = "results"  # of a system whose results existed already
 INPUTS_FOLDER = "inputs"  # of a benchmark: copies of its files, and what is made from them
 WHOLE_DOCUMENTS = "documents"  # the name of the chunking of a system that searches the documents as they are
 
@@ -291,7 +416,9 @@ def over_chunkings(systems: Mapping[str, PlannedSystem], chunkings: Mapping[str,
     return out
 
 
-def check_chunkings(systems: Mapping[str, PlannedSystem], chunkings: Mapping[str, Chunking], gold: str | None) -> None:
+def check_chunkings(
+    systems: Mapping[str, PlannedSystem], chunkings: Mapping[str, Chunking], gold: AnyFile | None
+) -> None:
     """Raise if a chunking cannot be compared, or if a system names one that is not there."""
     if chunkings and gold is None:
         raise UsageError(

@@ -10,21 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.benchmark.folder import SNIPPETS, StoredInputs, run_path, settings_of
+from rankgauge.benchmark.folder import SNIPPETS, StoredInputs, settings_of
 from rankgauge.benchmark.gold_inputs import BenchmarkGold, resolved_path
 from rankgauge.benchmark.plan import INPUTS_FOLDER, BenchmarkPlan, chunking_of, chunks_path
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import TIE_RULE
+from rankgauge.core.run import Run
 from rankgauge.errors import RankgaugeError
-from rankgauge.io.byte_streams import LoadedFile
+from rankgauge.io.byte_streams import AnyFile, LoadedFile
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
 from rankgauge.labels.gold.gold_judgments import GoldOptions
 from rankgauge.report import manifest as manifests
 from rankgauge.retrieval.embedders.embedder import embedders_in
-from rankgauge.retrieval.fetch import FetchResult
 from rankgauge.retrieval.latency import Cost
-from rankgauge.retrieval.retriever import Retriever
 
 MAX_GROUPS = 8  # a column of the queries with more values than this is not grouped by
 NOT_GROUPED_BY = ("unit", "weight", "k")  # columns that have a meaning of their own
@@ -40,10 +39,15 @@ class IndexRecord:
 
 @dataclass(frozen=True, eq=False)
 class SystemResult:
-    """The run of one system, the retriever that made it, its cost, and the indexes that it searched."""
+    """The run of one system and its path, the queries that failed, what identifies its retriever, its cost, and the
+    indexes that it searched.
+    """
 
-    fetched: FetchResult
-    retriever: Retriever
+    run: Run
+    path: str
+    failures: Mapping[str, str]
+    method: str
+    identity: Mapping[str, Any]
     cost: Cost
     indexes: tuple[IndexRecord, ...] = ()
 
@@ -209,26 +213,24 @@ def _reason(error: RankgaugeError, is_planned_baseline: bool, baseline: str) -> 
     return f"{message} (planned as the baseline: the others are compared with {baseline} instead)"
 
 
-def _file(stored: LoadedFile, original: str) -> dict[str, Any]:
+def _file(stored: LoadedFile, original: AnyFile) -> dict[str, Any]:
     path = f"{INPUTS_FOLDER}/{Path(stored.path).name}"
-    return {"path": path, "original": manifests.plain_path(original), "sha256": stored.sha256}
+    return {"path": path, "original": manifests.plain_path(str(original)), "sha256": stored.sha256}
 
 
 def _retrieval(name: str, run: LoadedFile, result: SystemResult) -> dict[str, Any]:
-    identity = result.retriever.identity()
-    count = sum(len(answer.docs) for answer in result.fetched.answers)
     return {
         "name": name,
-        "method": identity.get("mode", result.retriever.name),
+        "method": result.method,
         "params": _parameters(result),
-        "run": {"path": run_path(name), "sha256": run.sha256, "results": count},
+        "run": {"path": result.path, "sha256": run.sha256, "results": len(result.run.docs)},
         "indexes": [asdict(index) for index in result.indexes],
-        "failed queries": {query: manifests.plain_text(reason) for query, reason in result.fetched.failures.items()},
+        "failed queries": {query: manifests.plain_text(reason) for query, reason in result.failures.items()},
     }
 
 
 def _parameters(result: SystemResult) -> dict[str, Any]:
-    parameters: dict[str, Any] = manifests.plain_values(dict(result.retriever.identity()))
+    parameters: dict[str, Any] = manifests.plain_values(dict(result.identity))
     return parameters
 
 

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rankgauge.benchmark.folder import (
     MANIFEST,
     PAGE,
@@ -32,7 +34,6 @@ from rankgauge.benchmark.folder import (
 )
 from rankgauge.benchmark.gold_inputs import (
     BenchmarkGold,
-    labels_with_texts,
     read_labels,
     resolved_labels,
     resolved_path,
@@ -40,6 +41,7 @@ from rankgauge.benchmark.gold_inputs import (
 )
 from rankgauge.benchmark.plan import (
     INPUTS_FOLDER,
+    STORED_METHOD,
     WHOLE_DOCUMENTS,
     BenchmarkPlan,
     CombinedCorpus,
@@ -58,20 +60,21 @@ from rankgauge.benchmark.record import (
     manifest_of,
 )
 from rankgauge.core.formatting import plural
-from rankgauge.core.run import Run
+from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError, StorageError, held_warnings
 from rankgauge.evaluation.query_groups import check_columns
 from rankgauge.io.atomic_files import write_atomically
-from rankgauge.io.byte_streams import LoadedFile, load_file
+from rankgauge.io.byte_streams import LoadedFile, load_file, loaded
 from rankgauge.io.corpus.corpus import Corpus, InMemoryCorpus
 from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.owned_files import temporary_folder
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels
 from rankgauge.io.reading_options import Reading
+from rankgauge.io.writers import has_white_space, is_log_name, lost_extras, write_log, write_run
 from rankgauge.labels.gold.gold_evaluation import texts_of_runs
 from rankgauge.labels.gold.gold_judgments import GoldOptions
-from rankgauge.labels.gold.gold_labels import GoldLabels
+from rankgauge.labels.gold.gold_labels import GoldLabels, labels_with_texts
 from rankgauge.render.html import as_html
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report, snippets_and_count
@@ -79,7 +82,7 @@ from rankgauge.retrieval.fetch import FetchOptions, FetchProgress, fetch_run, jo
 from rankgauge.retrieval.indexing import content_sha256
 from rankgauge.retrieval.journal import check_journal
 from rankgauge.retrieval.language import language_notes
-from rankgauge.retrieval.latency import Cost, Latency, measure_latency
+from rankgauge.retrieval.latency import Cost, Latency, cost_of, measure_latency
 from rankgauge.retrieval.open_retriever import make_retriever
 from rankgauge.retrieval.retriever import QueryBatch, Retriever
 from rankgauge.secrets import error_text, registered_secrets_ignored
@@ -102,7 +105,7 @@ def run_benchmark(
     """
     listener, folder, begin = listener or BenchmarkListener(), Path(out), time.monotonic()
     start = datetime.now(UTC).replace(microsecond=0).isoformat()
-    labels_file, queries_file = load_file(plan.labels), load_file(plan.queries)
+    labels_file, queries_file = loaded(plan.labels), loaded(plan.queries)
     queries = read_queries(queries_file)
     documents = None if plan.corpus is None else read_corpus(plan.corpus)
     labels, judgments = None, None
@@ -111,7 +114,7 @@ def run_benchmark(
     else:
         labels = read_labels(plan.gold, queries, documents)
     _check_settings(plan, queries)
-    batch = QueryBatch.from_queries(queries)
+    batch = _batch(plan, queries)
     for note in _language_notes(plan, documents, batch):
         listener.noted(note)
     with claim(folder) as work:
@@ -122,16 +125,16 @@ def run_benchmark(
         chunks = _chunks(plan, documents, work)
         _write_resolved(work, labels, chunks, plan.matching)
         with _index_folder(index) as indexes:
-            for name in plan.systems:
-                check_journal(journal_path(work / run_path(name)), resume)
+            for name, system in plan.systems.items():
+                check_journal(journal_path(work / _fetched_path(name, system, batch)), resume)
             runner = SystemRunner(plan, work, batch, documents, indexes, listener, resume, chunks)
             results, failed = _run_systems(runner)
         if not results:
             if not any((work / RUNS_FOLDER).glob("*.journal")):
                 shutil.rmtree(work)
             raise next(iter(failed.values()))
-        runs = {name: load_file(work / run_path(name)) for name in results}
-        fetched = [result.fetched.run for result in results.values()]
+        runs = {name: load_file(work / result.path) for name, result in results.items()}
+        fetched = [result.run for result in results.values()]
         if documents is None:
             documents = _returned_documents(fetched)
             if labels is not None:
@@ -143,7 +146,7 @@ def run_benchmark(
             count = sum(1 for _ in documents)
         files = [inputs.labels, inputs.queries, *runs.values(), *snippets]
         of_chunkings = {path_of(name) for name in chunks for path_of in (chunks_path, resolved_path)}
-        _remove_leftovers(work, list(results), {_name(work, file) for file in files} | of_chunkings)
+        _remove_leftovers(work, results, {_name(work, file) for file in files} | of_chunkings)
         corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count, *snippets)
         manifest = manifest_of(inputs, corpus, runs, results, failed, chunk_records(plan, chunks))
         manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
@@ -152,6 +155,13 @@ def run_benchmark(
         report = write_reports(work, manifest, stored)
         install(work, folder)
     return report
+
+
+def _batch(plan: BenchmarkPlan, queries: Queries) -> QueryBatch:
+    """The queries as retrievers are asked them; results that exist already need no texts."""
+    if all(system.results is not None for system in plan.systems.values()):
+        return QueryBatch(queries.ids, [text or "" for text in queries.texts])
+    return QueryBatch.from_queries(queries)
 
 
 def _stored_gold(
@@ -285,9 +295,9 @@ def _write_snippets(folder: Path, documents: Corpus | None, runs: list[Run]) -> 
     return [LoadedFile(str(folder / SNIPPETS), data)], count
 
 
-def _remove_leftovers(folder: Path, systems: list[str], inputs: set[str]) -> None:
+def _remove_leftovers(folder: Path, results: Mapping[str, SystemResult], inputs: set[str]) -> None:
     """Remove the files of an interrupted benchmark that are not part of this one."""
-    kept = inputs | {SNIPPETS} | {path_of(name) for name in systems for path_of in (run_path, evaluation_path)}
+    kept = inputs | {SNIPPETS, *map(evaluation_path, results), *(result.path for result in results.values())}
     for part in SUBFOLDERS:
         for path in (folder / part).iterdir():
             if path.relative_to(folder).as_posix() not in kept:
@@ -316,6 +326,8 @@ class SystemRunner:
     def run(self, name: str, system: PlannedSystem) -> SystemResult:
         """Build the retriever of a system, fetch its run, and time single calls of it."""
         progress = self.listener.started(name)
+        if system.results is not None:
+            return self._stored(name, system.results)
         documents = self.chunks[chunking_of(system)] if self.chunks else self.documents
         index = self._index_folder(system, documents)
         parts = [index / part for part in _index_parts(system)]
@@ -326,14 +338,17 @@ class SystemRunner:
         with held_warnings() as messages:
             retriever = make_retriever(settings, documents, self.queries, experts=experts)
         seconds = round(time.monotonic() - start, 3)
+        path = _fetched_path(name, system, self.queries)
         fetched = fetch_run(
             retriever,
             self.queries,
-            self.folder / run_path(name),
+            self.folder / path,
             k=self.plan.k,
-            options=FetchOptions(tag=name, resume=self.resume, max_failures=self.plan.max_failures),
+            options=FetchOptions(tag=name, resume=self.resume, max_failures=self.plan.max_failures, keep_journal=True),
             progress=progress,
         )
+        if is_log_name(path):
+            self._write_log(fetched.run, path)
         if fetched.reused.count:
             self.listener.warned(name, Note("resumed", str(fetched.reused)))
         for message in dict.fromkeys(messages):
@@ -349,7 +364,33 @@ class SystemRunner:
             index_bytes=sum(path.stat().st_size for path in files) if files else None,
             index_seconds=seconds if is_new and files and self.plan.latency else None,
         )
-        return SystemResult(fetched, retriever, cost, self._index_records(parts))
+        identity = retriever.identity()
+        method = str(identity.get("mode", retriever.name))
+        return SystemResult(fetched.run, path, fetched.failures, method, identity, cost, self._index_records(parts))
+
+    def _write_log(self, run: Run, path: str) -> None:
+        """Write the log of a fetched run without times: the same answers give the same files."""
+        extras = None if run.extras is None else replace(run.extras, latency_ms={})
+        texts = dict(zip(self.queries.ids.to_text(), self.queries.texts, strict=True))
+        write_log(self.folder / path, replace(run, extras=extras), queries=texts)
+
+    def _stored(self, name: str, run: Run) -> SystemResult:
+        """The results of a system that is not asked, as they are."""
+        if not len(run):
+            raise RetrieverError("it has no documents for any query")
+        is_spaced = has_white_space(run.queries) or has_white_space(run.docs)
+        path = run_path(name, is_log=is_spaced or bool(lost_extras(run.extras)))
+        extras = run.extras
+        if is_log_name(path):
+            write_log(self.folder / path, replace(run, name=name))
+        else:
+            write_run(run, self.folder / path, tag=name)
+        errors = {} if extras is None else extras.errors
+        failed = run.queries.take(np.flatnonzero(run.status == Status.FAILED)).to_text()
+        failures = {query: errors.get(query, "failed") for query in failed}
+        identity = {"mode": STORED_METHOD, "results": run.name, "queries": len(run.queries)}
+        cost = Cost() if extras is None or not self.plan.latency else cost_of(extras)
+        return SystemResult(run, path, failures, STORED_METHOD, identity, cost)
 
     def _index_records(self, parts: Sequence[Path]) -> tuple[IndexRecord, ...]:
         """The indexes in some folders, with the hash of each; a folder of the user's own is named without its path."""
@@ -382,6 +423,11 @@ class SystemRunner:
         )  # fmt: skip
         searched = (documents.sha256,) if self.chunks and documents is not None else ()
         return self.indexes / hashlib.sha256(repr((lexical, vectors, *searched)).encode()).hexdigest()[:16]
+
+
+def _fetched_path(name: str, system: PlannedSystem, queries: QueryBatch) -> str:
+    """The path of a run that is fetched: a retriever of the user's own may return texts, and ids with white space."""
+    return run_path(name, is_log=system.is_own or has_white_space(queries.ids))
 
 
 def _index_parts(system: PlannedSystem) -> list[str]:

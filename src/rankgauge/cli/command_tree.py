@@ -113,7 +113,7 @@ TASKS: Tasks = {
         "compare": LazyCommand("compare", "Show which run is better, with what confidence, and which queries changed."),
         "gate": LazyCommand("gate", "Fail if retrieval got worse, for CI."),
         "diff": LazyCommand("diff", "Show how much two runs differ, without judgments."),
-        "agreement": LazyCommand("agreement", "Show whether two sets of judgments rank runs in the same order."),
+        "agreement": LazyCommand("agreement", "Show whether two sets of labels rank systems in the same order."),
     },
     "Retrieve and benchmark": {
         "runs": _group(

@@ -135,11 +135,9 @@ def _is_plain(name: str) -> bool:
 
 CONFIG_FILE, SEARCH_FILE, EXAMPLE_FOLDER = "rankgauge.yaml", "search.py", "example"
 CASES_FILE, NUMBERED_CASES = "cases.jsonl", "cases-with-ids.jsonl"
-FETCHED_RUN = "run.trec"
-LOWEST, NONE = "nDCG@10 >= 0.01", "nDCG@10 >= 0"
+LOWEST = "nDCG@10 >= 0.01"
 MAX_TITLES = 50  # queries made from titles of documents
 TITLE_WORDS = 8  # of a document without a title
-RETRIEVAL_EXTRAS = "[retrieval,http]"
 
 
 @dataclass(frozen=True)
@@ -149,10 +147,6 @@ class StartPlan:
     template: str  # of the configuration
     next_steps: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)  # by placeholder
-    qrels: str | None = None  # without judgments there is no gate
-    run: str = FETCHED_RUN
-    retriever: str | None = None
-    extras: str = RETRIEVAL_EXTRAS
     new_files: Mapping[str, bytes] = field(default_factory=dict)  # besides the configuration
     remark: str | None = None
 
@@ -179,9 +173,7 @@ def _plan(content: FolderContent, folder: Path) -> StartPlan:
         return StartPlan(
             "own.yaml",
             (f"replace the body of search() in {SEARCH_FILE} with your own search", benchmark),
-            {"NAME": "my collection", "QUERIES": queries, "QRELS": qrels, "REQUIREMENT": NONE},
-            qrels,
-            retriever="mine",
+            {"NAME": "my collection", "QUERIES": queries, "QRELS": qrels, "REQUIREMENT": LOWEST},
             new_files={} if (folder / SEARCH_FILE).exists() else {SEARCH_FILE: starter_file(f"{SEARCH_FILE}.txt")},
         )
     if content.corpus is not None and content.queries is not None:
@@ -205,15 +197,14 @@ def numbered_cases(path: Path) -> bytes | None:
 
 def _collection(corpus: str, queries: str, qrels: str, next_steps: tuple[str, ...], name: str = "") -> StartPlan:
     names = {"NAME": name or "my collection", "CORPUS": corpus, "QUERIES": queries, "QRELS": qrels}
-    return StartPlan("collection.yaml", next_steps, {**names, "REQUIREMENT": LOWEST}, qrels, retriever="hybrid")
+    return StartPlan("collection.yaml", next_steps, {**names, "REQUIREMENT": LOWEST})
 
 
 def _runs(qrels: str, runs: tuple[str, ...]) -> StartPlan:
     run = runs[-1]
     command = f"compare {qrels} {' '.join(runs[-2:])}" if len(runs) > 1 else f"evaluate {qrels} {run} --ci"
-    names = {"QRELS": qrels, "RUN": run, "REQUIREMENT": LOWEST}
-    remark = f"the workflow gates {run}: let a step before it write that file, or commit it"
-    return StartPlan("runs.yaml", (f"rankgauge {command}",), names, qrels, run, extras="", remark=remark)
+    names = {"GATED": shlex.join([qrels, run]), "REQUIREMENT": LOWEST}
+    return StartPlan("gate.yaml", (f"rankgauge {command}",), names)
 
 
 def _unlabeled(corpus: str, queries: str) -> StartPlan:
@@ -228,7 +219,7 @@ def _unlabeled(corpus: str, queries: str) -> StartPlan:
         "rankgauge evaluate judgments.jsonl lexical.run vector.run",
     )
     plan = _collection(corpus, queries, "judgments.jsonl", steps)
-    return replace(plan, qrels=None, remark="there are no judgments yet: judge a small pool first")
+    return replace(plan, remark="there are no judgments yet: judge a small pool first")
 
 
 def _titles(corpus: str, folder: Path, benchmark: str) -> StartPlan:
@@ -344,20 +335,14 @@ CONDITION = re.compile(r" <IF ([A-Z]+)>$")
 PLAIN_YAML = re.compile(r"[A-Za-z_./][\w./+-]*( [\w./+,-]+)*")  # which YAML reads as text without quotes
 
 
+WRITTEN_AS_IS = ("REQUIREMENT", "EACH", "GATED")  # in quotes already, or in a comment
+
+
 def config_text(plan: StartPlan) -> str:
     """The configuration of a plan."""
     text = (starter_file(plan.template) + starter_file("settings.yaml")).decode()
-    names = {name: value if name == "REQUIREMENT" else _yaml(value) for name, value in plan.names.items()}
+    names = {name: value if name in WRITTEN_AS_IS else _yaml(value) for name, value in plan.names.items()}
     return fill(text, names)
-
-
-def workflow_text(template: str, plan: StartPlan, install: Install) -> str:
-    """The workflow of a plan, for one kind of CI."""
-    names = {"QRELS": shlex.quote(plan.qrels or ""), "RUN": shlex.quote(plan.run)}
-    names |= {"COMMENT": install.comment, "INSTALL": install.requirement}
-    if plan.retriever is not None:
-        names["RETRIEVER"] = shlex.quote(plan.retriever)
-    return fill(starter_file(template).decode(), names)
 
 
 def fill(text: str, names: Mapping[str, str]) -> str:

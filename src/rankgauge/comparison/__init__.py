@@ -1,6 +1,7 @@
 """Systems on the same queries: what differs, with what confidence, which queries changed; and the gate.
 
 compare              compare: systems against a baseline, over the queries that they share
+comparability        whether two sets of results can be compared on a measure: depth, judged share, queries
 statistics_options   Statistics: test, correction and confidence, declared once
 differences          Difference: a system against the baseline on a measure; Pair: the values behind it
 significance         every p, interval and detectable difference

@@ -3,6 +3,7 @@ from rankgauge.comparison.differences import Difference as Difference
 from rankgauge.comparison.differences import GroupDifference as GroupDifference
 from rankgauge.comparison.gate.baseline import Baseline as Baseline
 from rankgauge.comparison.gate.gate_result import GateResult as GateResult
+from rankgauge.comparison.gate.requirements import GateRule as GateRule
 from rankgauge.comparison.order_agreement import OrderAgreement as OrderAgreement
 from rankgauge.comparison.order_agreement import QrelsAgreement as QrelsAgreement
 from rankgauge.comparison.order_agreement import Swap as Swap

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rankgauge.comparison.order_agreement import FEW_SYSTEMS
-from rankgauge.comparison.statistics_options import is_significant
+from rankgauge.comparison.statistics_options import MOST_SYSTEMS, is_significant
 from rankgauge.core.formatting import MISSING, given, number, p_equals, percent, plural, text_of
 from rankgauge.evaluation.scores import best_first
 from rankgauge.stats.results import Interval
 
 if TYPE_CHECKING:
     from rankgauge.comparison.comparison_result import Comparison
-    from rankgauge.comparison.differences import Difference
+    from rankgauge.comparison.differences import Difference, Interaction
 
 MAX_LINES = 5  # of further measures; more are summarized by outcome
 MAX_NAMES = 8  # of systems in a sentence; the table has all of them
@@ -42,15 +41,17 @@ def _of_two(comparison: Comparison) -> list[str]:
         return lines + [f"{row.measure}: {_finding(comparison, row)}." for row in others]
     for outcome in dict.fromkeys(row.outcome(comparison.alpha) for row in others):
         rows = [row for row in others if row.outcome(comparison.alpha) == outcome]
+        if outcome == "not comparable":
+            continue
         listed = ", ".join(f"{row.measure} ({row.text(row.difference or 0.0)})" for row in rows)
         lines.append(f"{outcome.capitalize()}: {listed}.")
-    return lines
+    return lines + _incomparable(comparison)
 
 
 def _of_many(comparison: Comparison) -> list[str]:
     """The best system and its group, then what is significant elsewhere, and what the queries can show."""
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
-    lines = [" ".join(best_sentences(comparison))]
+    lines = [" ".join(best_sentences(comparison)), *_family_sentences(comparison), *_incomparable(comparison)]
     others = [row for row in comparison.differences if row.measure != comparison.primary]
     significant = [row for row in others if row.is_significant(comparison.alpha)]
     if significant:
@@ -59,33 +60,73 @@ def _of_many(comparison: Comparison) -> list[str]:
             values_of.setdefault(row.system, []).append(f"{row.measure} ({row.text(row.difference or 0.0)})")
         listed = [f"{system} on {' and '.join(values)}" for system, values in values_of.items()]
         lines.append(f"Significant on further measures, vs. {comparison.baseline}: {_some(listed)}.")
-    hardest = least_sensitive(rows)
-    if hardest is not None:
-        sentence = _detectable(hardest)
-        lines.append(f"{sentence[0].upper()}{sentence[1:]}.")
+    sizes = detectable_sizes(rows)
+    if sizes:
+        counts = sorted({row.n for row in rows if row.detectable})
+        queries = plural(counts[-1], "query") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} queries"
+        lines.append(f"Minimum detectable difference with {queries}: {sizes} (80% power).")
     hopeless = next((row for row in rows if row.too_few_queries), None)
     return lines if hopeless is None else [*lines, f"{_too_few(comparison, hopeless)}."]
 
 
+def _incomparable(comparison: Comparison) -> list[str]:
+    """What cannot be compared with the baseline, each reason once."""
+    measures_of: dict[tuple[str, str], list[str]] = {}
+    for row in comparison.differences:
+        if row.not_comparable is not None:
+            measures_of.setdefault((row.system, row.not_comparable), []).append(row.measure)
+    return [
+        f"{system} and {comparison.baseline} are not comparable on {_some(measures)}: {reason}."
+        for (system, reason), measures in measures_of.items()
+    ]
+
+
 def best_sentences(comparison: Comparison) -> list[str]:
-    """The best of three or more systems, those that cannot be distinguished from it, and those that are worse."""
+    """The best of three or more systems, those that cannot be distinguished from it, and those that are worse.
+
+    None is called the best if some cannot be compared.
+    """
     measure = comparison.scores[0].measures[0]
+    if any(row.not_comparable is not None for row in comparison.differences if row.measure == measure.name):
+        return [f"Not all systems can be compared on {measure.name}."]
     best = best_first(comparison.scores, measure)[0]
     first, last = ("Best", "Worse") if measure.definition.direction else ("Highest", "Lower")
     value, digits = best[measure], 0 if measure.definition.aggregate == "sum" else 3
     start = f"{first}: {best.run} ({measure.name}{'' if value is None else f' {number(value, digits)}'})."
     ranking = comparison.ranking
-    if ranking is None:  # too many systems for all pairs: each against the baseline
-        return [start, _against_baseline(comparison)]
+    if ranking is None:  # each against the baseline, or against the best of many
+        return [start, *_against_baseline(comparison)]
     groups = [("Not distinguishable from it", ranking.indistinguishable), (last, ranking.worse)]
     return [start, *(f"{label}: {_some(names)}." for label, names in groups if names)]
 
 
-def _against_baseline(comparison: Comparison) -> str:
+def _against_baseline(comparison: Comparison) -> list[str]:
+    """The systems by what they are, compared with the baseline."""
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
-    counts = Counter(row.comparative if row.is_significant(comparison.alpha) else "not significant" for row in rows)
-    listed = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items())
-    return f"Of {plural(len(rows), 'system')} compared with {comparison.baseline}: {listed}."
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        names.setdefault(row.comparative if row.is_significant(comparison.alpha) else "", []).append(row.system)
+    baseline = comparison.baseline if comparison.scope == "baseline" else "it"
+    apart = [f"{word.capitalize()} than {baseline}: {_some(listed)}." for word, listed in names.items() if word]
+    rest = names.get("", [])
+    return [*apart, *([f"Not distinguishable from {baseline}: {_some(rest)}."] if rest else [])]
+
+
+def _family_sentences(comparison: Comparison) -> list[str]:
+    """Over which differences p and the intervals on the primary measure are corrected, if there are several."""
+    tested = [row for row in comparison.differences if row.measure == comparison.primary and not row.not_comparable]
+    count, systems = len(tested), len(comparison.names)
+    compared = {
+        "all pairs": f"all {systems * (systems - 1) // 2:,} pairs of {systems} systems",
+        "baseline": f"{plural(count, 'comparison')} with {comparison.baseline}",
+        "best": f"{plural(count, 'comparison')} with the best, {comparison.baseline}",
+    }[comparison.scope]
+    is_corrected = comparison.statistics.correction != "none" and comparison.family_sizes[0] > 1
+    if count < 2:
+        return []
+    verb = "p is corrected over" if is_corrected else "p is not corrected for"
+    many = f" (more than {MOST_SYSTEMS} systems: not all pairs)" if comparison.scope == "best" else ""
+    return [f"On {comparison.primary}, {verb} {compared}{many}."]
 
 
 def _some(names: Sequence[str]) -> str:
@@ -99,10 +140,11 @@ def best_challenger(comparison: Comparison) -> str:
     return best_first(others, comparison.scores[0].measures[0])[0].run
 
 
-def least_sensitive(rows: Sequence[Difference]) -> Difference | None:
-    """The row with the largest minimum detectable difference; None if it is known for none."""
-    known = [row for row in rows if row.detectable]
-    return max(known, key=lambda row: row.detectable or 0.0, default=None)
+def detectable_sizes(rows: Sequence[Difference]) -> str:
+    """The smallest and the largest minimum detectable difference of some rows; empty if it is known for none."""
+    known = sorted((row for row in rows if row.detectable), key=lambda row: row.detectable or 0.0)
+    ends = dict.fromkeys(size_text(row, row.detectable or 0.0) for row in (*known[:1], *known[-1:]))
+    return " to ".join(ends)
 
 
 def evidence(row: Difference, *more: str) -> str:
@@ -140,14 +182,17 @@ def _primary(comparison: Comparison, row: Difference) -> str:
     """The answer of two systems: the result, then the evidence."""
     system, baseline, rope = row.system, comparison.baseline, given(row.rope or 0.0)
     outcome = row.outcome(comparison.alpha)
+    if row.not_comparable is not None:
+        return f"{system} and {baseline} are not comparable on {row.measure}: {row.not_comparable}."
     if outcome == "unchanged":
-        return f"{system} and {baseline} have the same {row.measure} for every query."
+        unseen = "".join(f"; {text}" for text in _unseen_losses(row))
+        return f"{system} and {baseline} have the same {row.measure} for every query{unseen}."
     if outcome == "equivalent":
         return f"{system} and {baseline} are equivalent within ±{rope}: {row.measure} {evidence(row)}."
     if outcome == "inconclusive":
         found = evidence(row, *_sensitivity(comparison, row))
         return f"{system} vs. {baseline} is inconclusive: {row.measure} {found}."
-    if row.is_negligible:
+    if outcome == "negligible":
         return f"{system} differs from {baseline} negligibly, within ±{rope}: {row.measure} {evidence(row)}."
     return f"{system} is {row.comparative} than {baseline}: {row.measure} {evidence(row)}."
 
@@ -155,9 +200,11 @@ def _primary(comparison: Comparison, row: Difference) -> str:
 def _finding(comparison: Comparison, row: Difference) -> str:
     """A further measure of two systems, in the same order."""
     outcome = row.outcome(comparison.alpha)
+    if row.not_comparable is not None:
+        return f"{outcome}: {row.not_comparable}"
     if outcome == "unchanged":
         return "the same value for every query"
-    within = f" within ±{given(row.rope or 0.0)}" if row.is_negligible else ""
+    within = f" within ±{given(row.rope or 0.0)}" if outcome in ("equivalent", "negligible") else ""
     difference, span = row.text(row.difference or 0.0), span_text(row.interval, row)
     details = [f"{difference}, {span}" if span else difference]
     if outcome == "inconclusive":
@@ -169,7 +216,7 @@ def _finding(comparison: Comparison, row: Difference) -> str:
 
 def _sensitivity(comparison: Comparison, row: Difference) -> list[str]:
     """What the queries could show of a difference that is neither shown nor excluded."""
-    details = []
+    details = ["no difference observed", *_unseen_losses(row)] if row.is_negligible else []
     if row.too_few_queries:
         details.append(_too_few(comparison, row))
     elif row.changes_needed is not None and row.effect.ties < row.n:
@@ -179,15 +226,22 @@ def _sensitivity(comparison: Comparison, row: Difference) -> list[str]:
     return details
 
 
+def _unseen_losses(row: Difference) -> list[str]:
+    """What a claim of equivalence would overlook; nothing if the queries are enough for it."""
+    if row.rope is None or row.smallest_margin is None or row.supports_equivalence or math.isinf(row.smallest_margin):
+        return []
+    queries = plural(row.independent, "query" if row.interval.units is None else "unit")
+    return [
+        f"total losses on up to {text_of(row.unseen_share, 'share')} of queries cannot be ruled out "
+        f"(0 of {row.independent:,} observed); the smallest margin that {queries} support is "
+        f"±{text_of(row.smallest_margin, 'given', digits=2)}"
+    ]
+
+
 def _changes(row: Difference) -> str:
     changed = row.n - row.effect.ties
     verb = "query changed" if changed == 1 else "queries changed"
     return f"{changed} {verb}; at least {row.changes_needed} one-way changes would be significant"
-
-
-def _detectable(row: Difference) -> str:
-    size = size_text(row, row.detectable or 0.0)
-    return f"minimum detectable difference on {row.measure} with {plural(row.n, 'query')}: {size} (80% power)"
 
 
 def _too_few(comparison: Comparison, row: Difference) -> str:
@@ -208,16 +262,27 @@ def remarks(comparison: Comparison) -> list[str]:
 
 
 def group_remarks(comparison: Comparison, by: str, measure: str | None = None) -> list[str]:
-    """Over what p is corrected in the groups of a column, and which differences differ between them."""
-    differing = [
-        f"the difference of {test.system} on {test.measure} differs between groups of {by}: "
-        f"{p_equals(test.p_corrected)}, groups shuffled, {comparison.interaction_family}"
-        for test in comparison.interactions
-        if test.by == by and measure in (None, test.measure)
-        if is_significant(test.p_corrected, comparison.alpha)
+    """Over what p is corrected in the groups of a column, and whether differences differ between them.
+
+    The test between groups is shown for the primary measure, and for others if it is significant.
+    """
+    tests = [test for test in comparison.interactions if test.by == by and measure in (None, test.measure)]
+    between = [
+        _between_groups(comparison, test)
+        for test in tests
+        if test.measure == comparison.primary or is_significant(test.p_corrected, comparison.alpha)
     ]
     family = comparison.group_families.get(by)
-    return ([] if family is None else [f"p by {by}: {family}"]) + differing
+    return ([] if family is None else [f"p by {by}: {family}"]) + between
+
+
+def _between_groups(comparison: Comparison, test: Interaction) -> str:
+    subject = f"the difference of {test.system} on {test.measure}"
+    if test.p_corrected is None:
+        return f"no test of whether {subject} differs between groups of {test.by}: {test.reason}"
+    verb = "differs" if is_significant(test.p_corrected, comparison.alpha) else "does not differ significantly"
+    evidence = f"{p_equals(test.p_corrected)}, groups shuffled and drawn, {comparison.interaction_family}"
+    return f"{subject} {verb} between groups of {test.by}: {evidence}"
 
 
 def weighted_remarks(comparison: Comparison) -> list[str]:

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.comparison.comparability import NamedFacts, ResultFacts, comparability_notes, not_comparable
 from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.comparison.difference_families import (
     Family,
-    compared_families,
     describe_families,
+    family_sizes,
     group_differences,
     interactions,
     weighted_family,
@@ -24,14 +25,14 @@ from rankgauge.comparison.gate.baseline import Baseline, stored_scores
 from rankgauge.comparison.gate.baseline_file import stored_baseline
 from rankgauge.comparison.order_agreement import measure_agreement
 from rankgauge.comparison.statistics_options import LARGEST_CHANGES, Statistics
-from rankgauge.comparison.system_ranking import rank_systems
+from rankgauge.comparison.system_ranking import compared_families, family_scope
 from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, nearest
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_runs
-from rankgauge.evaluation.scores import Scores
+from rankgauge.evaluation.scores import Scores, best_first
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import check_runs
 
@@ -43,7 +44,7 @@ def compare(
     runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     measures: MeasureNames | None = None,
     *,
-    baseline: AnyBaseline = 0,
+    baseline: AnyBaseline | None = None,
     statistics: Statistics | None = None,
     conventions: Conventions | None = None,
     by: Sequence[str] = (),
@@ -51,14 +52,16 @@ def compare(
     changes: int = LARGEST_CHANGES,
     reading: Reading | None = None,
 ) -> Comparison:
-    """Compare runs with one of them.
+    """Compare runs with one of them, or all pairs of them.
 
     ``runs`` are as for ``evaluate``, or a dict of name to run. ``baseline`` is the name or the index of one of them,
-    or a file that ``rankgauge gate --write-baseline`` wrote, whose measures are then the default. ``by`` names columns
+    or a file that ``rankgauge gate --write-baseline`` wrote, whose measures are then the default. Without one, all
+    pairs of systems are compared on the first measure, and differences are shown from the first run; of more than 40
+    systems, each is compared with the best. ``by`` names columns
     of the queries to group by; ``queries`` is a file with such columns and with the queries' texts. ``changes`` is the
     number of queries, each way, for which the documents behind a change are listed.
     """
-    stored = stored_baseline(baseline)
+    stored = None if baseline is None else stored_baseline(baseline)
     evaluation = evaluate_systems(
         qrels,
         runs,
@@ -68,7 +71,8 @@ def compare(
         queries=queries,
         fewest=2 if stored is None else 1,
     )
-    return compare_evaluation(evaluation, stored or baseline, statistics=statistics, by=by, changes=changes)
+    chosen = stored or baseline
+    return compare_evaluation(evaluation, chosen, statistics=statistics, by=by, changes=changes)
 
 
 def evaluate_systems(
@@ -108,24 +112,34 @@ def check_enough(runs: int, fewest: int) -> None:
 
 def compare_evaluation(
     evaluation: Evaluation,
-    baseline: AnyBaseline = 0,
+    baseline: AnyBaseline | None = None,
     *,
     statistics: Statistics | None = None,
     by: Sequence[str] = (),
     changes: int = LARGEST_CHANGES,
 ) -> Comparison:
-    """Compare runs that are scored already, each under a name of its own, with one of them or a stored baseline."""
+    """Compare runs that are scored already, each under a name of its own, as ``compare`` does."""
     statistics = statistics or Statistics()
     scores = list(evaluation.scores)
     joins: list[Joined | None] = [*evaluation.joined] or [None] * len(scores)
+    facts = [ResultFacts() if join is None else ResultFacts.of(join) for join in joins]
     if isinstance(baseline, Baseline):
+        facts = [baseline.facts, *facts]
         before = stored_scores(baseline, scores[0], evaluation.qrels)
         clash = before.run in [run.run for run in scores]
         scores, joins, baseline = [replace(before, run="baseline") if clash else before, *scores], [None, *joins], 0
     names = [run.run for run in scores]
-    base = _baseline_index(names, baseline)
-    pairs = [Pair(scores[index], scores[base], statistics) for index in range(len(names)) if index != base]
-    families = compared_families(pairs, statistics)
+    scope = family_scope(len(scores), statistics, is_chosen=baseline is not None)
+    if scope == "best":
+        baseline = best_first(scores, scores[0].measures[0])[0].run
+    base = _baseline_index(names, baseline or 0)
+    sides = [NamedFacts(name, one) for name, one in zip(names, facts, strict=True)]
+    others = [index for index in range(len(names)) if index != base]
+    pairs = [Pair(scores[at], scores[base], statistics, _problems(scores[at], sides, at, base)) for at in others]
+    if scope == "all pairs" and any(pair.problems for pair in pairs):
+        scope = "baseline"  # systems that cannot be compared with each other have no order
+    depths = [note for at in others for note in comparability_notes(scores[at].measures, sides[at], sides[base])]
+    families, rankings = compared_families(pairs, scores, scope, statistics)
     differences = _by_system(pairs, families)
     groups = {column: group_differences(pairs, differences, column, statistics) for column in by}
     tests, interaction_family = interactions(pairs, list(groups), statistics)
@@ -135,20 +149,28 @@ def compare_evaluation(
         baseline=names[base],
         differences=tuple(differences),
         statistics=statistics,
+        scope=scope,
         family=describe_families(families, statistics),
-        family_sizes=tuple(family.size for family in families),
+        family_sizes=family_sizes(families),
         weighted=weighted_family(pairs, statistics),
-        ranking=rank_systems(scores, statistics),
+        ranking=rankings[0] if rankings else None,
+        further_rankings=tuple(rankings[1:]),
         agreement=measure_agreement(scores),
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},
         interactions=tuple(tests),
         evaluation=evaluation if joins and all(join is not None and join.shown is not None for join in joins) else None,
         interaction_family=interaction_family if by else None,
-        changes=_largest_changes(evaluation.qrels, joins, scores, base, changes) if changes else {},
+        changes=_largest_changes(evaluation.qrels, joins, pairs, base, changes) if changes else {},
         texts=dict(evaluation.texts),
-        notes=tuple(_notes(pairs, families, differences)),
+        notes=(*_notes(pairs, families, differences), *depths),
     )
+
+
+def _problems(system: Scores, sides: Sequence[NamedFacts], at: int, base: int) -> dict[int, str]:
+    """The measures on which a system cannot be compared with the baseline, by column, each with the reason."""
+    reasons = [not_comparable(measure, sides[at], sides[base]) for measure in system.measures]
+    return {column: reason for column, reason in enumerate(reasons) if reason is not None}
 
 
 def _notes(pairs: Sequence[Pair], families: Sequence[Family], differences: Sequence[Difference]) -> Iterator[Note]:
@@ -182,22 +204,22 @@ def _baseline_index(names: Sequence[str], baseline: AnyBaseline) -> int:
 
 
 def _largest_changes(
-    qrels: Qrels, joins: Sequence[Joined | None], scores: Sequence[Scores], base: int, limit: int
+    qrels: Qrels, joins: Sequence[Joined | None], pairs: Sequence[Pair], base: int, limit: int
 ) -> dict[str, tuple[QueryChange, ...]]:
     """For each system the largest changes on the first measure, and the documents behind them if they are known."""
     out = {}
-    measure = scores[base].measures[0]
-    for index, run in enumerate(scores):
-        if index == base:
+    before, others = joins[base], [join for index, join in enumerate(joins) if index != base]
+    for pair, after in zip(pairs, others, strict=True):
+        measure = pair.system.measures[0]
+        if 0 in pair.problems:
             continue
-        shared = shared_queries(run, scores[base], [0])
-        differences = np.where(shared, run.values[:, 0] - scores[base].values[:, 0], 0.0)
+        shared = shared_queries(pair.system, pair.baseline, [0])
+        differences = np.where(shared, pair.system.values[:, 0] - pair.baseline.values[:, 0], 0.0)
         improvement = differences * (measure.definition.direction or 1)
         gains = [row for row in np.argsort(-improvement, kind="stable")[:limit].tolist() if improvement[row] > 0]
         losses = [row for row in np.argsort(improvement, kind="stable")[:limit].tolist() if improvement[row] < 0]
-        before, after = joins[base], joins[index]
-        out[run.run] = tuple(
-            QueryChange(scores[base].queries[row], float(differences[row]), (), float(differences[row]))
+        out[pair.name] = tuple(
+            QueryChange(pair.baseline.queries[row], float(differences[row]), (), float(differences[row]))
             if before is None or after is None or measure.definition.needs_answers
             else explain(measure, qrels, before.hits, after.hits, row)
             for row in [*gains, *losses]

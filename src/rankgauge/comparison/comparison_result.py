@@ -12,7 +12,7 @@ from rankgauge.comparison.difference_families import WeightedFamily
 from rankgauge.comparison.differences import Difference, GroupDifference, Interaction, shared_queries
 from rankgauge.comparison.document_changes import QueryChange
 from rankgauge.comparison.order_agreement import MeasureAgreement
-from rankgauge.comparison.statistics_options import CORRECTION_LABELS, Statistics
+from rankgauge.comparison.statistics_options import CORRECTION_LABELS, Scope, Statistics
 from rankgauge.comparison.system_ranking import SystemRanking
 from rankgauge.core.result_views import Columns, ResultTuple, Tabular
 from rankgauge.evaluation.caveats import Note
@@ -41,8 +41,10 @@ class Comparison(Tabular):
     statistics: Statistics
     family: str  # over what p was corrected, and under which assumption
     family_sizes: tuple[int, ...]  # p values corrected for: of the primary measure, the others, those with lower better
+    scope: Scope = "baseline"  # of the differences on the primary measure that are corrected together
     weighted: WeightedFamily | None = None  # the primary measure, if queries have weights
-    ranking: SystemRanking | None = None  # of three or more systems
+    ranking: SystemRanking | None = None  # on the primary measure, if all pairs of systems are compared
+    further_rankings: tuple[SystemRanking, ...] = ()  # on the others, if letters are shown for all measures
     agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the order of three or more systems
     groups: tuple[GroupDifference, ...] = ()
     group_families: dict[str, str] = field(default_factory=dict)  # by column: over what p is corrected in its groups
@@ -106,7 +108,7 @@ class Comparison(Tabular):
     def has_unpaired_queries(self, measure: str) -> bool:
         """Whether a difference on a measure is over fewer queries than the values it compares."""
         counts = {run.run: run.over_queries[measure][1] for run in self.scores}
-        rows = (row for row in self.differences if row.measure == measure)
+        rows = (row for row in self.differences if row.measure == measure and row.not_comparable is None)
         return any(row.n < max(counts[row.system], counts[self.baseline]) for row in rows)
 
     def paired(self, system: str, measure: str) -> PairedValues:
@@ -147,6 +149,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "answer": comparison.answer(),
         "test": statistics.test,
         "correction": statistics.correction,
+        "scope": comparison.scope,
         "family": comparison.family,
         "primary": comparison.primary,
         "family_sizes": list(comparison.family_sizes),
@@ -155,7 +158,8 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "differences": [_difference(row, comparison.alpha) for row in comparison.differences],
         "weighted": _weighted(comparison),
         "target_difference": statistics.target_difference,
-        "ranking": _ranking(comparison),
+        "ranking": None if comparison.ranking is None else _ranking(comparison, comparison.ranking),
+        "further_rankings": [_ranking(comparison, ranking) for ranking in comparison.further_rankings],
         "agreement": [
             {"measures": list(row.measures), "tau": row.tau, "systems": row.systems, "reason": row.reason}
             for row in comparison.agreement
@@ -192,14 +196,12 @@ def _weighted(comparison: Comparison) -> dict[str, Any] | None:
     return {"family": family.description, "differences": rows}
 
 
-def _ranking(comparison: Comparison) -> dict[str, Any] | None:
-    """Three or more systems in order, with letters, and all of their pairs."""
-    ranking = comparison.ranking
-    if ranking is None:
-        return None
+def _ranking(comparison: Comparison, ranking: SystemRanking) -> dict[str, Any]:
+    """Three or more systems in order, with letters, and their pairs, except those that are differences already."""
     pairs = [
         {"first": pair.first, "second": pair.second, **_pairwise(pair.difference, comparison.alpha)}
         for pair in ranking.pairs
+        if comparison.baseline not in (pair.first, pair.second)
     ]
     return {
         "measure": ranking.measure,
@@ -247,6 +249,7 @@ def _difference(row: Difference, alpha: float) -> dict[str, Any]:
         "queries_needed": row.queries_needed,
         "changes_needed": row.changes_needed,
         "rope": row.rope,
+        "smallest_margin": row.smallest_margin,
     }
 
 

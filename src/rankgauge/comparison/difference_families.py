@@ -2,7 +2,8 @@
 
 The first measure is the primary one: it carries the answer, and its systems are corrected for each other only. All
 other measures are secondary, and are one family with all systems; those of which lower is better are another, so that
-guarding against leaks or false answers costs the others no power.
+guarding against leaks or false answers costs the others no power. If there is no baseline that was chosen, three or
+more systems are compared in all pairs (``system_ranking``); here, each is compared with the baseline.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ ASSUMPTIONS = {
 }
 SIGN_FLIPS = "joint sign flips assume that under the null all signs of a query flip together"
 NO_SHARED_QUERY = "no query has a value for every system"
+OTHERS, LOWER = "other measures", "lower is better"  # names of families
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,7 @@ class Family:
     size: int  # the number of p values corrected for
     description: str
     notes: tuple[Note, ...] = ()
-
-
-NO_FAMILY = Family((), 0, "")
+    name: str = ""
 
 
 def cells_of(pairs: Sequence[Pair], columns: Sequence[int]) -> list[Hypothesis]:
@@ -100,45 +100,49 @@ def make_family(
     level = _pairs_of_systems(systems) if statistics.correction == "tukey" else None
     tested = family_tests(paired_columns(cells, strata), statistics, level)
     rows = [cell.pair.difference(cell.column, cell.queries, test) for cell, test in zip(cells, tested, strict=True)]
-    rows = [_with_queries_needed(row, statistics) for row in rows]
+    rows = [with_queries_needed(row, statistics) for row in rows]
     size = sum(row.p is not None for row in rows)
     return Family(tuple(rows), size, describe_family(statistics.correction, size, *factors))
 
 
-def compared_families(pairs: Sequence[Pair], statistics: Statistics) -> tuple[Family, ...]:
-    """The primary measure of all systems; the other measures, if there are any; and those of which lower is better."""
-    directions = [measure.definition.direction for measure in pairs[0].system.measures]
-    systems = (len(pairs), "system")
-    classes = pairs[0].classes
-    families = [make_family(cells_of(pairs, [0]), statistics, systems, strata=classes)]
-    for is_lower in (False, True):
-        columns = [column for column in range(1, len(directions)) if (directions[column] < 0) == is_lower]
-        if columns or not is_lower:
-            cells = cells_of(pairs, columns)
-            factors = systems, (len(columns), "measure")
-            families.append(make_family(cells, statistics, *factors, strata=classes) if cells else NO_FAMILY)
-    if statistics.correction == "tukey":
-        families = [_with_tukey(family, pairs, statistics) if family.rows else family for family in families]
-    return tuple(families)
+def baseline_family(pairs: Sequence[Pair], columns: Sequence[int], statistics: Statistics) -> Family | None:
+    """Every system against the baseline on some of the measures; None without any."""
+    if not columns:
+        return None
+    factors = [(len(pairs), "system"), *([] if columns[0] == 0 else [(len(columns), "measure")])]
+    family = make_family(cells_of(pairs, columns), statistics, *factors, strata=pairs[0].classes)
+    return _with_tukey(family, pairs, statistics) if statistics.correction == "tukey" else family
+
+
+def family_columns(pairs: Sequence[Pair]) -> dict[str, list[int]]:
+    """The measures of each family, by its name: the primary one, the others, and those of which lower is better."""
+    primary, *others = pairs[0].system.measures
+    columns: dict[str, list[int]] = {f"{primary.name} (primary)": [0], OTHERS: [], LOWER: []}
+    for column, measure in enumerate(others, 1):
+        columns[LOWER if measure.definition.direction < 0 else OTHERS].append(column)
+    return {name: found for name, found in columns.items() if found}
+
+
+def family_sizes(families: Sequence[Family]) -> tuple[int, ...]:
+    """The number of p values of the primary measure, of the others, and of those of which lower is better, if any."""
+    sizes = {family.name: family.size for family in families}
+    return families[0].size, sizes.get(OTHERS, 0), *([sizes[LOWER]] if LOWER in sizes else [])
 
 
 def describe_families(families: Sequence[Family], statistics: Statistics) -> str:
     """The test, the correction of each family, and what they assume."""
-    primary = families[0]
     parts = [statistics.description]
-    labels = [f"{primary.rows[0].measure} (primary)", "other measures", "lower is better"]
-    present = [(label, family) for label, family in zip(labels, families, strict=False) if family.rows]
-    if len(present) == 1:
-        parts.append(primary.description)
+    if len(families) == 1:
+        parts.append(families[0].description)
     else:
-        parts += [f"{label}: {family.description}" for label, family in present]
+        parts += [f"{family.name}: {family.description}" for family in families]
     if statistics.correction == "maxt" and not statistics.is_joint:
         parts.append(SIGN_FLIPS)
     assumption = ASSUMPTIONS.get(statistics.correction)
     return "; ".join([*parts, *([assumption] if assumption else [])])
 
 
-def _with_queries_needed(row: Difference, statistics: Statistics) -> Difference:
+def with_queries_needed(row: Difference, statistics: Statistics) -> Difference:
     """The row with the number of queries whose minimum detectable difference is the target difference.
 
     It shrinks with the square root of the number of queries.
@@ -168,12 +172,12 @@ def _with_tukey(family: Family, pairs: Sequence[Pair], statistics: Statistics) -
                 p_of[pairs[second - 1].name, name] = p
     rows = []
     for row in family.rows:
-        p = p_of[row.system, row.measure]
+        p = None if row.not_comparable is not None else p_of[row.system, row.measure]
         reason = NO_SHARED_QUERY if p is None and row.p is not None else row.reason
         rows.append(replace(row, p_corrected=p, reason=reason))
     size = _pairs_of_systems(len(pairs))
     description = f"{CORRECTION_LABELS['tukey']} over all {plural(size, 'pair')} of systems on each measure"
-    return Family(tuple(rows), size, description, _joint_query_notes(rows, query_counts))
+    return Family(tuple(rows), size, description, joint_query_notes(rows, query_counts))
 
 
 def _pairs_of_systems(systems: int) -> int:
@@ -181,7 +185,7 @@ def _pairs_of_systems(systems: int) -> int:
     return (systems + 1) * systems // 2
 
 
-def _joint_query_notes(rows: Sequence[Difference], query_counts: dict[str, int]) -> tuple[Note, ...]:
+def joint_query_notes(rows: Sequence[Difference], query_counts: dict[str, int]) -> tuple[Note, ...]:
     """Tukey's test needs the value of every system: a note if a difference is over more queries than its p."""
     fewer = dict.fromkeys(row.measure for row in rows if row.n > query_counts[row.measure])
     if not fewer:
@@ -237,6 +241,7 @@ def _weighted(cell: Hypothesis, weights: Floats, tested: TestedDifference) -> We
 # Differences within groups of queries, and whether they differ between groups.
 
 MIN_GROUP_SIZE = 2
+MIN_TESTED_GROUP = 10  # of the test between groups, which errs too often with smaller ones
 
 
 def group_differences(
@@ -316,10 +321,10 @@ def _interaction(pair: Pair, index: int, by: str, alpha: float) -> Interaction:
     values = pair.values(index, pair.shared)
     rows = np.cumsum(values.kept) - 1  # of the values, which only some queries have
     by_label = {label: np.flatnonzero(members & values.kept) for label, members in groups(pair.system.columns, by)}
-    large = {label: queries for label, queries in by_label.items() if _units(pair, queries) >= MIN_GROUP_SIZE}
+    large = {label: queries for label, queries in by_label.items() if _units(pair, queries) >= MIN_TESTED_GROUP}
     if len(large) < 2:
         noun = "queries" if pair.units is None else "units"
-        reason = f"fewer than two groups with at least {MIN_GROUP_SIZE} {noun}"
+        reason = f"fewer than two groups with at least {MIN_TESTED_GROUP} {noun}"
         return Interaction(by, pair.name, measure, None, None, reason)
     queries = np.concatenate(list(large.values()))
     tested = interaction(

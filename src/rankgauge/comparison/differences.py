@@ -7,8 +7,9 @@ its interval and the minimum detectable difference. Sums differ by the differenc
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -40,7 +41,9 @@ def shared_queries(system: Scores, baseline: Scores, columns: Sequence[int] = ()
 
 
 Comparative = Literal["better", "worse", "higher", "lower"]
-Outcome = Literal["better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged"]
+Outcome = Literal[
+    "better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged", "not comparable"
+]
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,10 @@ class Difference:
     queries_needed: int | None = None  # for 80% power at the target difference and the corrected level
     caveat: str | None = None  # what the test cannot see, if the difference is significant
     rope: float | None = None  # differences within ± this do not matter
+    largest: float = math.inf  # possible difference of one query
     aggregate: Aggregate = "mean"
     direction: Direction = 1  # the sign of an improvement; 0 if the measure is neither good nor bad
+    not_comparable: str | None = None  # why nothing was tested, if the results of both sides do not allow it
 
     @property
     def is_ratio(self) -> bool:
@@ -99,13 +104,41 @@ class Difference:
         low, high = self.interval.low, self.interval.high
         return self.rope is not None and low is not None and high is not None and -self.rope <= low <= high <= self.rope
 
+    @property
+    def independent(self) -> int:
+        """The number of queries, or of units if queries share them."""
+        return self.n if self.interval.units is None else self.interval.units
+
+    @property
+    def unseen_share(self) -> float:
+        """The largest share of queries with a total loss of which a sample may contain none."""
+        alpha = round(1 - self.interval.confidence, 12)
+        return 1.0 - alpha ** (1 / self.independent) if self.independent else 1.0
+
+    @property
+    def smallest_margin(self) -> float | None:
+        """The smallest region of practical equivalence that this number of queries supports.
+
+        If total losses are so rare that a sample misses them all with a probability of alpha, the mean is below 0 by
+        their share, and nothing shows it.
+        """
+        return None if self.rope is None else self.unseen_share * self.largest
+
+    @property
+    def supports_equivalence(self) -> bool:
+        """Whether the queries are enough to call a difference equivalent or negligible."""
+        return self.rope is not None and self.smallest_margin is not None and self.smallest_margin <= self.rope
+
     def outcome(self, alpha: float) -> Outcome:
         """What the difference is: better or worse, equivalent, or neither is known."""
+        if self.not_comparable is not None:
+            return "not comparable"
         if self.is_unchanged:
             return "unchanged"
+        is_within = self.is_negligible and self.supports_equivalence
         if self.is_significant(alpha):
-            return "negligible" if self.is_negligible else self.comparative
-        return "equivalent" if self.is_negligible else "inconclusive"
+            return "negligible" if is_within else self.comparative
+        return "equivalent" if is_within else "inconclusive"
 
     def mark(self, alpha: float) -> str:
         """▲ if significantly better, ▼ if significantly worse, else nothing."""
@@ -114,6 +147,23 @@ class Difference:
     def text(self, difference: float) -> str:
         """A difference of this measure as text: with its sign, or as a ratio."""
         return text_of(exponential(difference), "ratio") if self.is_ratio else text_of(difference, "difference")
+
+
+def turned(row: Difference, system: str) -> Difference:
+    """The baseline of a difference, called ``system`` now, against its system."""
+    interval = row.interval
+    if interval.low is not None and interval.high is not None:
+        estimate = None if interval.estimate is None else -interval.estimate
+        interval = replace(interval, low=-interval.high, high=-interval.low, estimate=estimate)
+    return replace(
+        row,
+        system=system,
+        value=row.baseline,
+        baseline=row.value,
+        difference=None if row.difference is None else -row.difference,
+        interval=interval,
+        effect=replace(row.effect, wins=row.effect.losses, losses=row.effect.wins),
+    )
 
 
 @dataclass(frozen=True)
@@ -171,8 +221,15 @@ def answer_classes(scores: Scores) -> Column | None:
 class Pair:
     """A system and the baseline."""
 
-    def __init__(self, system: Scores, baseline: Scores, statistics: Statistics) -> None:
+    def __init__(
+        self,
+        system: Scores,
+        baseline: Scores,
+        statistics: Statistics,
+        problems: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
         self.system, self.baseline, self.statistics = system, baseline, statistics
+        self.problems = problems  # column → why the two sides cannot be compared on its measure
         self.name = system.run
         self.system_values, self.baseline_values = on_scale(system), on_scale(baseline)
         self.shared = shared_queries(system, baseline)
@@ -181,12 +238,18 @@ class Pair:
 
     def values(self, column: int, queries: Mask) -> SharedValues:
         """A measure for the queries that have a value of both systems."""
-        kept = queries & shared_queries(self.system, self.baseline, [column])
+        kept = self._kept(column, queries)
         return SharedValues(self.system_values[kept, column], self.baseline_values[kept, column], kept)
+
+    def _kept(self, column: int, queries: Mask) -> Mask:
+        """The queries with a value of both systems; none if the two cannot be compared on this measure."""
+        if column in self.problems:
+            return np.zeros_like(queries)
+        return queries & shared_queries(self.system, self.baseline, [column])
 
     def masked_values(self, column: int, queries: Mask) -> tuple[Floats, Floats]:
         """A measure of both systems for all queries: NaN where either has no value."""
-        kept = queries & shared_queries(self.system, self.baseline, [column])
+        kept = self._kept(column, queries)
         return (
             np.where(kept, self.system_values[:, column], np.nan),
             np.where(kept, self.baseline_values[:, column], np.nan),
@@ -215,11 +278,13 @@ class Pair:
             too_few_queries=tested.too_few_queries,
             detectable=None if tested.detectable is None else tested.detectable * factor,
             changes_needed=tested.changes_needed,
-            reason=tested.reason,
+            reason=self.problems.get(column, tested.reason),
             caveat=tested.caveat,
             rope=self.statistics.rope_of(*measure.definition.range) if is_mean else None,
+            largest=measure.definition.range[1] - measure.definition.range[0],
             aggregate=kind,
             direction=measure.definition.direction,
+            not_comparable=self.problems.get(column),
         )
 
     def notes(self) -> list[Note]:

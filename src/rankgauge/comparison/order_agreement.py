@@ -10,11 +10,11 @@ from typing import Any
 from rankgauge.core.formatting import number
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
-from rankgauge.errors import UsageError, printable
+from rankgauge.errors import UsageError, printable, warn_user
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures, needed_depth, unique_names
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_opened, needed_depth, unique_names
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.read import as_qrels
+from rankgauge.io.read import as_qrels, runs_and_notes
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import Opening, open_inputs
 from rankgauge.measures.measure import Measure
@@ -102,23 +102,49 @@ def qrels_agreement(
     *,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
+    queries: Any = None,
+    opening: Opening | None = None,
 ) -> QrelsAgreement:
     """Score runs with two sets of judgments and compare the two orders, measure by measure.
 
-    Each set averages over its own queries, so the two need not share any. Judgments and runs are as for ``compare``.
+    Each set averages over its own queries, so the two need not share any. Labels and results are as for ``compare``; a
+    live retriever is asked the queries of the first labels, whose texts may be those of ``queries``. ``opening`` says
+    how retrievers are asked and labels by text are matched.
     """
     names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
-    if len(listed) < 2:
-        raise UsageError(f"an order of systems needs at least two runs, found {len(listed)}")
-    conventions, reading = conventions or Conventions(), replace(reading or Reading(), keep_rankings=True)
+    conventions, reading = conventions or Conventions(), replace(reading or Reading(), fingerprint=True)
     depth = needed_depth(conventions.measures(measures))
-    opening = Opening(depth, needs_rankings=True, newest="named", log_is_system=False)
-    opened = open_inputs(first, listed, reading, None, opening)
-    if opened.is_by_text:
-        raise UsageError("the judgments to compare have ids of documents, found labels by text")
-    listed, sides = opened.results, (as_qrels(opened.labels, reading), as_qrels(second, reading))
-    scored = [_scored_twice(sides, run, conventions.measures(measures), conventions, reading) for run in listed]
-    systems = names or unique_names([pair[0].run for pair in scored])
+    opening = opening or Opening(depth)
+    opening = replace(opening, depth=depth, needs_rankings=True, newest="named", log_is_system=False)
+    opened = open_inputs(first, listed, reading, queries, opening)
+    other = open_inputs(second, [], reading, queries, opening)
+    if opened.is_by_text != other.is_by_text:
+        raise UsageError(
+            "one of the two holds labels by text and the other ids of documents: no measure takes both",
+            hint="compare two files of the same kind",
+        )
+    loaded = [  # with the same default measures, whatever kind of labels each side has
+        one if one.is_by_text else replace(one, labels=as_qrels(one.labels, reading), are_cases=False)
+        for one in (opened, other)
+    ]
+    sides: list[Qrels] = []
+    scored: list[tuple[Scores, Scores]] = []
+    notes = [*opened.notes, *other.notes]
+    for result in opened.results:  # one after the other: a run does not stay in memory
+        found, found_notes = runs_and_notes(result, reading)
+        notes += found_notes
+        for run in found:
+            evaluations = [
+                evaluate_opened(replace(one, results=[run]), measures, conventions=conventions, reading=reading)
+                for one in loaded
+            ]
+            sides = sides or [evaluation.qrels for evaluation in evaluations]
+            scored.append((evaluations[0].scores[0], evaluations[1].scores[0]))
+    if len(scored) < 2:
+        raise UsageError(f"an order of systems needs at least two runs, found {len(scored)}")
+    for note in dict.fromkeys(notes):
+        warn_user(note.message)
+    systems = names if names and len(names) == len(scored) else unique_names([pair[0].run for pair in scored])
     by_side = tuple(
         tuple(replace(pair[side], run=name) for name, pair in zip(systems, scored, strict=True)) for side in (0, 1)
     )
@@ -131,16 +157,6 @@ def qrels_agreement(
         measures=tuple(_order_agreement(measure, index, by_side, labels) for index, measure in enumerate(requested)),
         scores=(by_side[0], by_side[1]),
     )
-
-
-def _scored_twice(
-    sides: tuple[Qrels, Qrels], run: AnyRun, requested: tuple[Measure, ...], conventions: Conventions, reading: Reading
-) -> tuple[Scores, Scores]:
-    """The scores of a run under both judgments; its file is read once, and the run does not stay in memory."""
-    once = evaluate_measures(sides[0], [run], requested, conventions=conventions, reading=reading)
-    ranking = once.joined[0].run
-    again = evaluate_measures(sides[1], [ranking], requested, conventions=conventions, reading=reading)
-    return once.scores[0], again.scores[0]
 
 
 def _order_agreement(

@@ -123,12 +123,16 @@ class TestedDifference:
 
 
 def family_tests(
-    columns: PairedColumns, statistics: Statistics, size: int | None = None, *, sensitivity: bool = True
+    columns: PairedColumns,
+    statistics: Statistics,
+    size: int | None = None,
+    *,
+    sensitivity: bool | Sequence[bool] = True,
 ) -> list[TestedDifference]:
     """Test every column, corrected over all of them.
 
     If ``size`` is given, detectable differences are at the level of this many comparisons. They are computed only if
-    ``sensitivity`` says so.
+    ``sensitivity`` says so, of all columns or of each.
     """
     with phase("testing", "draw", (statistics.draws or 0) * (1 if statistics.is_joint else len(columns.ranges))):
         if statistics.is_joint:
@@ -176,7 +180,11 @@ def _resampling(statistics: Statistics) -> Resampling:
 
 
 def _joint(
-    columns: PairedColumns, statistics: Statistics, confidence: float | None = None, *, sensitivity: bool = True
+    columns: PairedColumns,
+    statistics: Statistics,
+    confidence: float | None = None,
+    *,
+    sensitivity: bool | Sequence[bool] = True,
 ) -> JointResult:
     return joint_test(
         columns.differences,

@@ -1,28 +1,46 @@
 """Three or more systems in the order of the primary measure, and which of them can be distinguished.
 
-All pairs of systems are one family, tested as every other difference. Two systems have a letter in common exactly if
-their difference is not significant. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons,
+All pairs of systems are one family, tested as every other difference, and the differences from the first system are
+among them: marks and letters cannot disagree. Two systems have a letter in common exactly if their difference is not
+significant. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons,
 Journal of Computational and Graphical Statistics 2004.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from string import ascii_lowercase
 
 import numpy as np
 
-from rankgauge.comparison.difference_families import Hypothesis, paired_columns
-from rankgauge.comparison.differences import Difference, Pair
+from rankgauge.comparison.difference_families import (
+    NO_SHARED_QUERY,
+    Family,
+    Hypothesis,
+    baseline_family,
+    family_columns,
+    joint_query_notes,
+    paired_columns,
+    with_queries_needed,
+)
+from rankgauge.comparison.differences import Difference, Pair, turned
 from rankgauge.comparison.significance import TestedDifference, family_tests
-from rankgauge.comparison.statistics_options import Statistics
+from rankgauge.comparison.statistics_options import (
+    CORRECTION_LABELS,
+    FEWEST_SYSTEMS,
+    MOST_SYSTEMS,
+    Scope,
+    Statistics,
+    describe_family,
+)
+from rankgauge.core.formatting import plural
+from rankgauge.core.ids import Ints
+from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.scores import Scores, best_first
 from rankgauge.stats.corrections import tukey
 from rankgauge.stats.draws import Resampling
-
-FEWEST_SYSTEMS, MOST_SYSTEMS = 3, 40  # 40 systems are 780 pairs
 
 
 @dataclass(frozen=True)
@@ -69,47 +87,120 @@ class SystemRanking:
         return [system.name for system in self.systems[1:] if system.name not in self.indistinguishable]
 
 
-def rank_systems(scores: Sequence[Scores], statistics: Statistics) -> SystemRanking | None:
-    """The ranking of three or more systems; None for fewer, and for too many."""
-    if not FEWEST_SYSTEMS <= len(scores) <= MOST_SYSTEMS:
-        return None
-    measure = scores[0].measures[0]
-    ordered = best_first(scores, measure)
-    statistics = replace(statistics, alternative="two-sided")
-    numbers = list(combinations(range(len(ordered)), 2))
-    pairs = [Pair(ordered[first], ordered[second], statistics) for first, second in numbers]
-    cells = [Hypothesis(pair, 0, pair.shared) for pair in pairs]
+def family_scope(systems: int, statistics: Statistics, *, is_chosen: bool) -> Scope:
+    """What is compared: with a baseline that was chosen, or else all pairs, or too many systems with the best.
+
+    Pairs have no direction, so a one-sided test is of the first system.
+    """
+    if is_chosen or systems < FEWEST_SYSTEMS or statistics.alternative != "two-sided":
+        return "baseline"
+    return "all pairs" if systems <= MOST_SYSTEMS else "best"
+
+
+def compared_families(
+    pairs: Sequence[Pair], scores: Sequence[Scores], scope: Scope, statistics: Statistics
+) -> tuple[list[Family], list[SystemRanking]]:
+    """The families of the primary measure and of the others, and the rankings if all pairs are compared."""
+    families: list[Family] = []
+    rankings: list[SystemRanking] = []
+    for name, columns in family_columns(pairs).items():
+        if scope == "all pairs" and (columns == [0] or statistics.letters == "all"):
+            family, found = _all_pairs(pairs, scores, columns, statistics)
+            families.append(replace(family, name=name))
+            rankings += found
+        elif (against := baseline_family(pairs, columns, statistics)) is not None:
+            families.append(replace(against, name=name))
+    return families, rankings
+
+
+def _all_pairs(
+    pairs: Sequence[Pair], scores: Sequence[Scores], columns: Sequence[int], statistics: Statistics
+) -> tuple[Family, list[SystemRanking]]:
+    """All pairs of systems on some measures: those with the baseline as they are, of others the better one first."""
+    base = pairs[0].baseline.run
+    orders = {column: best_first(scores, scores[0].measures[column]) for column in columns}
+    known = {pair.name: pair for pair in pairs}
+    cells: list[Hypothesis] = []
+    for column, ordered in orders.items():
+        others = [Pair(*two, statistics) for two in combinations([run for run in ordered if run.run != base], 2)]
+        cells += [Hypothesis(pair, column, pair.shared) for pair in [*known.values(), *others]]
+    tests = _tests(cells, orders, statistics)
     rows = [
-        cell.pair.difference(0, cell.queries, test)
-        for cell, test in zip(cells, _tests(cells, ordered, statistics), strict=True)
+        with_queries_needed(cell.pair.difference(cell.column, cell.queries, test), statistics)
+        for cell, test in zip(cells, tests, strict=True)
     ]
-    significant = [row.is_significant(statistics.alpha) for row in rows]
-    letters = letters_of(len(ordered), [pair for pair, is_apart in zip(numbers, significant, strict=True) if is_apart])
-    return SystemRanking(
-        measure.name,
-        tuple(RankedSystem(run.run, run[measure], text) for run, text in zip(ordered, letters, strict=True)),
-        tuple(
-            RankedPair(pair.name, pair.baseline.run, row, is_apart)
-            for pair, row, is_apart in zip(pairs, rows, significant, strict=True)
-        ),
-    )
+    by_pair = {
+        (cell.column, cell.pair.name, cell.pair.baseline.run): row for cell, row in zip(cells, rows, strict=True)
+    }
+    rankings = [_ranking(column, ordered, by_pair, statistics) for column, ordered in orders.items()]
+    size = sum(row.p_corrected is not None for row in rows)
+    count = len(rows) // len(columns)
+    factors = [(count, "pair"), *([] if columns[0] == 0 else [(len(columns), "measure")])]
+    description = describe_family(statistics.correction, size, *factors)
+    notes: tuple[Note, ...] = ()
+    if statistics.correction == "tukey":
+        description = f"{CORRECTION_LABELS['tukey']} over all {plural(count, 'pair')} of systems on each measure"
+        notes = joint_query_notes(
+            rows, {orders[column][0].measures[column].name: len(_common(orders[column], column)) for column in columns}
+        )
+    kept = tuple(row for cell, row in zip(cells, rows, strict=True) if cell.pair.baseline.run == base)
+    return Family(kept, size, description, notes), rankings
 
 
-def _tests(cells: Sequence[Hypothesis], ordered: Sequence[Scores], statistics: Statistics) -> list[TestedDifference]:
-    """The tests of all pairs; Tukey's are of all systems together."""
+def _ranking(
+    column: int,
+    ordered: Sequence[Scores],
+    rows: Mapping[tuple[int, str, str], Difference],
+    statistics: Statistics,
+) -> SystemRanking:
+    measure = ordered[0].measures[column]
+    found, separate = [], []
+    for first, second in combinations(range(len(ordered)), 2):
+        names = ordered[first].run, ordered[second].run
+        row = rows.get((column, *names))
+        if row is None:  # the baseline is the better one: its difference from the other was tested
+            row = turned(rows[column, names[1], names[0]], names[0])
+        is_apart = row.is_significant(statistics.alpha)
+        separate += [(first, second)] if is_apart else []
+        found.append(RankedPair(*names, row, is_apart))
+    letters = letters_of(len(ordered), separate)
+    systems = (RankedSystem(run.run, run[measure], text) for run, text in zip(ordered, letters, strict=True))
+    return SystemRanking(measure.name, tuple(systems), tuple(found))
+
+
+def _tests(
+    cells: Sequence[Hypothesis], orders: Mapping[int, Sequence[Scores]], statistics: Statistics
+) -> list[TestedDifference]:
+    """The tests of all pairs; Tukey's are of all systems together. What is detectable is known of the baseline's."""
+    base = cells[0].pair.baseline.run
+    shown = [cell.pair.baseline.run == base for cell in cells]
+    columns = paired_columns(cells, cells[0].pair.classes)
     if statistics.correction != "tukey":
-        return family_tests(paired_columns(cells), statistics, sensitivity=False)
-    alone = family_tests(paired_columns(cells), replace(statistics, correction="none"), sensitivity=False)
-    averaged = np.logical_and.reduce([run.averaged for run in ordered])
-    matrix = np.column_stack([run.values[:, 0] for run in ordered])
-    kept = averaged & ~np.isnan(matrix).any(axis=1)
-    units = cells[0].pair.units
-    result = tukey(
-        matrix[kept],
-        units=None if units is None else units[kept],
-        resampling=Resampling(statistics.resamples, statistics.seed),
-    )
-    return [replace(test, p_corrected=p) for test, p in zip(alone, result.p, strict=True)]
+        return family_tests(columns, statistics, sensitivity=shown)
+    size = len(cells) // len(orders)
+    alone = family_tests(columns, replace(statistics, correction="none"), size, sensitivity=shown)
+    p_of: dict[tuple[int, frozenset[str]], float | None] = {}
+    for column, ordered in orders.items():
+        kept, units = _common(ordered, column), cells[0].pair.units
+        result = tukey(
+            np.column_stack([run.values[kept, column] for run in ordered]),
+            units=None if units is None else units[kept],
+            resampling=Resampling(statistics.resamples, statistics.seed),
+        )
+        names = (frozenset((ordered[first].run, ordered[second].run)) for first, second in result.pairs)
+        p_of |= {(column, two): p for two, p in zip(names, result.p, strict=True)}
+    tests = []
+    for cell, test in zip(cells, alone, strict=True):
+        p = p_of[cell.column, frozenset((cell.pair.name, cell.pair.baseline.run))]
+        reason = NO_SHARED_QUERY if p is None and test.p is not None else test.reason
+        tests.append(replace(test, p_corrected=p, reason=reason))
+    return tests
+
+
+def _common(ordered: Sequence[Scores], column: int) -> Ints:
+    """The queries that have a value of every system."""
+    averaged = np.logical_and.reduce([run.averaged & ~np.isnan(run.values[:, column]) for run in ordered])
+    return np.flatnonzero(averaged)
 
 
 def letters_of(count: int, separate: Iterable[tuple[int, int]]) -> list[str]:

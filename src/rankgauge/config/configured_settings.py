@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.config.settings import HISTORY_PREFIX, Settings, expanded_path, make_reading
+from rankgauge.io.reading_options import Reading
 
 if TYPE_CHECKING:
     from rankgauge.config.schema import Config
@@ -35,10 +36,10 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
     values = {renamed.get(name, name): value for name, value in (measures | statistics | performance).items()}
     if section is not None:
         values |= getattr(config, section).model_dump(exclude_unset=True, exclude_none=True)
-    for name in ("measures", "by", "require"):
+    for name in ("measures", "by", "require", "require_each"):
         if name in values:
             values[name] = tuple(values[name])
-    for name in ("cache_file", *(["baseline"] if section == "gate" else [])):  # elsewhere a baseline is a name
+    for name in ("cache_file", *(["baseline", "allow"] if section == "gate" else [])):  # elsewhere a baseline is a name
         if name in values and folder is not None and not values[name].startswith(HISTORY_PREFIX):
             values[name] = str(folder / expanded_path(values[name]))
     if config.kpi is not None:
@@ -46,9 +47,17 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
     return values
 
 
+def label_reading(config: Config) -> Reading:
+    """How a configuration says that labels are matched with results, and nothing else of how files are read."""
+    values = reading_values(config)
+    return Reading(**{name: values[name] for name in ("match", "ignore_case", "match_fields") if name in values})
+
+
 def reading_values(config: Config) -> dict[str, Any]:
     """Every setting of how files are read that a configuration sets, by its name in ``Reading`` or ``Limits``."""
     values: dict[str, Any] = config.reading.model_dump(exclude_unset=True, exclude_none=True)
+    if "match_fields" in values:
+        values["match_fields"] = tuple(values["match_fields"])
     if "parallel_processing" in config.performance.model_fields_set:
         values["parallel"] = config.performance.parallel_processing
     return values

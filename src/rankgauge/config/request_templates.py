@@ -1,12 +1,14 @@
 """Templates of requests: JSON in which ``{query}``, ``{k}`` and ``{vector}`` are replaced for each query.
 
-A text that is exactly ``{k}`` becomes the number, ``{vector}`` the list of numbers; within a longer text they are
-written out. ``{{`` and ``}}`` are literal braces. ``${NAME}`` is left alone: it belongs to :mod:`.environment`.
+``{case.tenant}`` is the field ``tenant`` of a test case, of any type. A text that is exactly ``{k}`` becomes the
+number, ``{vector}`` the list of numbers, ``{case.turns}`` whatever the case has; within a longer text they are written
+out. ``{{`` and ``}}`` are literal braces. ``${NAME}`` is left alone: it belongs to :mod:`.environment`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,8 @@ from typing import Any
 from rankgauge.errors import UsageError, shown
 
 PLACEHOLDERS = ("query", "k", "vector")
+CASE = "case."  # begins the name of a field of a test case
+CASE_FIELD = re.compile(r"case\.[A-Za-z_][\w-]*")
 _BRACE_HINT = "write {{ and }} for braces themselves"
 
 
@@ -54,6 +58,11 @@ class RequestTemplate:
         self._parsed = _parse(value, convert)
         self.placeholders = frozenset(_placeholders(self._parsed))
 
+    @property
+    def case_fields(self) -> frozenset[str]:
+        """The fields of test cases that are replaced."""
+        return frozenset(name.removeprefix(CASE) for name in self.placeholders if name.startswith(CASE))
+
     def fill(self, values: Mapping[str, Any]) -> Any:
         """The JSON of one request; ``values`` has every placeholder."""
         return _fill(self._parsed, values)
@@ -77,7 +86,7 @@ def parse_text(text: str) -> tuple[Part, ...]:
         elif character == "{":
             closing = text.find("}", position)
             name = text[position + 1 : closing] if closing >= 0 else text[position + 1 :]
-            if closing < 0 or name not in PLACEHOLDERS:
+            if closing < 0 or (name not in PLACEHOLDERS and not CASE_FIELD.fullmatch(name)):
                 raise UsageError(_expected(position, "{" + name + ("}" if closing >= 0 else "")), hint=_BRACE_HINT)
             parts += ["".join(literal), Placeholder(name)]
             literal = []
@@ -105,8 +114,13 @@ def escape_braces(text: str) -> str:
     return "".join(parts)
 
 
+def case_values(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of placeholders such as ``case.tenant``, from the fields of a test case."""
+    return {f"{CASE}{name}": value for name, value in fields.items()}
+
+
 def _expected(position: int, found: str) -> str:
-    names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+    names = ", ".join(f"{{{name}}}" for name in (*PLACEHOLDERS, f"{CASE}FIELD"))
     return f"expected one of {names} at character {position + 1}, found {shown(found)}"
 
 

@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from rankgauge.comparison.gate.requirements import Rule, parse_requirement
+from rankgauge.comparison.gate.requirements import GateRule, parse_requirement
 from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.config.bands import Uplift
 from rankgauge.config.retriever_sections import RetrieverSection
@@ -109,7 +109,7 @@ class StatisticsSection(ConfigSection):
     )
     by: tuple[str, ...] | None = Field(
         default=None,
-        description="Columns of the queries to group by. Default of benchmark: those with few groups. Refused by gate.",
+        description="Columns of the queries to group by. Default of benchmark: those with few groups.",
     )
 
 
@@ -133,13 +133,25 @@ class PerformanceSection(ConfigSection):
     )
 
 
-@with_settings(Rule, only=("margin",))
+@with_settings(GateRule, only=("margin", "undecided"))
 @with_settings(Statistics, only=("confidence",), optional=True)
 class GateSection(ConfigSection):
     """What `rankgauge gate` requires of a run; relative paths start from the configuration file."""
 
-    require: Required | None = Field(default=None, description="Values that measures must reach: nDCG@10>=0.35.")
+    require: Required | None = Field(
+        default=None, description="Values that means must reach: nDCG@10>=0.35; with by, those of every group, too."
+    )
     no_leaks: bool | None = Field(default=None, description="Whether any forbidden document that is returned fails.")
+    require_each: Required | None = Field(default=None, description="Values that every query must reach: Success@5>=1.")
+    requirements: dict[str, Required] | None = Field(
+        default=None, description="With by, the requirements of groups by their labels, in place of require."
+    )
+    by: Annotated[list[Text], BeforeValidator(_listed), Field(min_length=1)] | None = Field(
+        default=None, description="Columns of the queries to group by: every group must hold. Default: statistics.by."
+    )
+    allow: Text | None = Field(
+        default=None, description="With require_each, a file of queries that may miss, each with a reason."
+    )
     baseline: Text | None = Field(
         default=None,
         description="A stored baseline, a run, or history:BRANCH for saved results; no measure may drop below it.",

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, JsonValue, model_validator
 from pydantic_core import PydanticCustomError
 
 from rankgauge.config.json_paths import parse_selector
-from rankgauge.config.request_templates import RequestTemplate, escape_braces, parse_text
+from rankgauge.config.request_templates import CASE, Placeholder, RequestTemplate, escape_braces, parse_text
 from rankgauge.config.retriever_settings import DEFAULT_SETTINGS
 from rankgauge.config.sections import ConfigSection, Text, section_fault
 from rankgauge.errors import UsageError, shown
@@ -57,9 +57,9 @@ def _check_address(text: str) -> None:
 
 
 Path = Annotated[str, _checked(parse_selector, "a path such as hits.hits or $.matches[*].id")]
-TemplateText = Annotated[str, _checked(parse_text, "text with {query}, {k} or {vector}")]
+TemplateText = Annotated[str, _checked(parse_text, "text with {query}, {k}, {vector} or {case.FIELD}")]
 Address = Annotated[str, _checked(_check_address, "the URL of a server")]
-Body = Annotated[JsonValue, _checked(_check_template, "JSON with {query}, {k} or {vector}")]
+Body = Annotated[JsonValue, _checked(_check_template, "JSON with {query}, {k}, {vector} or {case.FIELD}")]
 
 
 class HttpSection(ConfigSection):
@@ -72,12 +72,17 @@ class HttpSection(ConfigSection):
     method: Method | None = Field(
         default=None, description="The HTTP method. By default, POST with a body, GET without one."
     )
-    url: Address | None = Field(default=None, description="The URL; {query} and {k} in it are percent-encoded.")
+    url: Address | None = Field(
+        default=None, description="The URL; {query}, {k} and {case.FIELD} in it are percent-encoded."
+    )
     headers: dict[str, str] | None = Field(default=None, description="Headers; write a secret as ${NAME}.")
     params: dict[str, TemplateText | int | float | bool] | None = Field(
         default=None, description="The query string of the URL."
     )
-    body: Body | None = Field(default=None, description="JSON in which {query}, {k}, and {vector} are replaced.")
+    body: Body | None = Field(
+        default=None,
+        description="JSON in which {query}, {k}, {vector} and {case.FIELD}, a field of the test case, are replaced.",
+    )
     results: Path | None = Field(
         default=None, description="The path to the list of results. Without it, the other paths start at the top."
     )
@@ -287,7 +292,21 @@ def _check_table(name: str) -> str:
     return name
 
 
+def _check_condition(text: str) -> str:
+    """A condition of SQL whose only placeholders are fields of test cases."""
+    try:
+        names = [part.name for part in parse_text(text) if isinstance(part, Placeholder)]
+        other = next((f"{{{name}}}" for name in names if not name.startswith(CASE)), None)
+        reason = "it is empty" if not text.strip() else f"{other} is not a field of a test case" if other else None
+    except UsageError as error:
+        reason = error.message
+    if reason is not None:
+        raise PydanticCustomError("text", "a condition of SQL ({reason})", {"reason": reason})
+    return text
+
+
 Column = Annotated[str, AfterValidator(_check_identifier)]
+Condition = Annotated[str, AfterValidator(_check_condition)]
 Table = Annotated[str, AfterValidator(_check_table)]
 
 
@@ -308,6 +327,11 @@ class PostgresSection(ConfigSection):
     )
     vector_column: Column = Field(default="embedding", description="The vector, of type vector or halfvec.")
     language: Text = Field(default="english", description="The text search configuration (regconfig).")
+    where: Condition | None = Field(
+        default=None,
+        description="Search only rows that meet a condition of SQL, such as tenant = {case.tenant}; {case.FIELD} is a "
+        "field of the test case, sent as a parameter.",
+    )
     match: Literal["all", "any"] = Field(
         default="all",
         description="all reads the query with websearch_to_tsquery: every word must match; any: at least one word.",

@@ -106,7 +106,13 @@ class Settings:
             "by": None if self.by is None else list(self.by),
             "kpi": None if self.bands is None else self.bands.to_dict(),
             "changes": self.changes,
+            **self._matching(),
         }
+
+    def _matching(self) -> dict[str, Any]:
+        """How labels are matched with results, unless it is by the same ids."""
+        reading = self.reading
+        return {} if reading.matches_ids else {"match": reading.match, "ignore_case": reading.ignore_case}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Settings:
@@ -121,6 +127,7 @@ class Settings:
             by=None if data["by"] is None else tuple(data["by"]),
             bands=None if data["kpi"] is None else Bands.from_dict(data["kpi"]),
             changes=data["changes"],
+            reading=Reading(match=data.get("match", "exact"), ignore_case=data.get("ignore_case", False)),
         )
 
 

@@ -1,4 +1,4 @@
-"""Judgments by several judges, grades by group or preferences within groups, and judgments by subtopic."""
+"""Judgments by several judges, grades by group or preferences within groups; by subtopic; and by labels that match."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rankgauge.core.ranking import Compat, comparable
 from rankgauge.errors import InputError, shown
 
 if TYPE_CHECKING:
+    from rankgauge.core.hits import Hits
     from rankgauge.core.qrels import JudgmentKind, Qrels
 
 
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 class GroupJudgments:
     """One row per judgment of a group, by query, group, subgroup and document.
 
-    A group is one judge with one information need, or a subtopic of the query. Without subgroups, levels are grades,
-    and each group has its own judgments. With subgroups, levels are preferences: within a subgroup, a document is
-    preferred to every document with a lower level; preferences are transitive across the subgroups of a group. Groups
-    may disagree.
+    A group is one judge with one information need, a subtopic of the query, or a label that results match. Without
+    subgroups, levels are grades, and each group has its own judgments. With subgroups, levels are preferences: within a
+    subgroup, a document is preferred to every document with a lower level; preferences are transitive across the
+    subgroups of a group. Groups may disagree.
 
     ``ordinal`` is the row of the document in the judgments that these belong to, ``docs`` the documents of all these
     rows. Groups and subgroups are numbered in the order of the bytes of their ids.
@@ -41,6 +42,7 @@ class GroupJudgments:
     subgroup: Ints | None = None
     subgroups: Ids | None = None
     is_evidence: bool = False  # whether the subtopics are pieces of evidence
+    match: str = ""  # how labels are matched with results, if groups are labels
 
     def __len__(self) -> int:
         return len(self.level)
@@ -232,3 +234,60 @@ def _check_repeated(query: Ids, group: Ids, doc: Ids, group_of_query: Ints, judg
         raise InputError(
             f"document {shown(doc[row])} is judged twice {judge} {shown(group[row])} for query {shown(query[row])}"
         )
+
+
+# Labels that results are matched with: the rank of a label is that of its first match.
+
+UNRANKED = np.iinfo(np.int64).max
+
+
+def label_hits(hits: Hits) -> Hits:
+    """The join with one row per label that a result matches, at the first such result.
+
+    ``hits`` is the join of the results: each row of its judgments is a result that matches some labels of its query,
+    or a label that no result matches. Several labels can have the same rank.
+    """
+    judgments = hits.by_group
+    assert isinstance(judgments, GroupJudgments)
+    rank = np.full(len(hits.judged), UNRANKED)
+    tie_first, tie_last = rank.copy(), rank.copy()
+    rank[hits.ordinal], tie_first[hits.ordinal], tie_last[hits.ordinal] = hits.rank, hits.tie_first, hits.tie_last
+    query, group = judgments.query, judgments.group
+    by_rank = np.lexsort((rank[judgments.ordinal], group, query))
+    is_first = np.ones(len(by_rank), dtype=bool)
+    is_first[1:] = (np.diff(query[by_rank]) != 0) | (np.diff(group[by_rank]) != 0)
+    first = by_rank[is_first]  # the best row of each label, by query and label
+    label_query, grade, best = query[first], judgments.level[first], judgments.ordinal[first]
+    found = np.flatnonzero(rank[best] != UNRANKED)
+    found = found[np.lexsort((-grade[found], rank[best[found]], label_query[found]))]
+    return replace(
+        hits,
+        offsets=offsets_of(label_query[found], len(hits)),
+        rank=rank[best[found]],
+        grade=grade[found],
+        ordinal=found,
+        tie_first=tie_first[best[found]],
+        tie_last=tie_last[best[found]],
+        judged_offsets=offsets_of(label_query, len(hits)),
+        judged=grade,
+        by_group=None,
+    )
+
+
+def combined(hits: Hits) -> Hits:
+    """The join with at most one label per rank: that with the largest grade of those that have the same rank."""
+    is_same = np.zeros(len(hits.rank), dtype=bool)
+    is_same[1:] = (np.diff(hits.rank) == 0) & (np.diff(hits.query) == 0)
+    if not is_same.any():
+        return hits
+    is_kept = np.ones(len(hits.judged), dtype=bool)
+    is_kept[hits.ordinal[is_same]] = False
+    new_ordinal = np.cumsum(is_kept) - 1
+    kept = hits.where(~is_same)
+    return replace(
+        kept,
+        ordinal=new_ordinal[kept.ordinal],
+        judged_offsets=offsets_of(hits.judged_query[is_kept], len(hits)),
+        judged=hits.judged[is_kept],
+        uncombined=hits,
+    )

@@ -80,6 +80,7 @@ class Hits:
     columns: Mapping[str, Column] = field(default_factory=dict)
     by_group: GroupJudgments | PassageJudgments | None = None
     answers: QueryAnswers | None = None  # if a measure needs them
+    uncombined: Hits | None = None  # if labels were combined because one result is the first match of several
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -119,6 +120,29 @@ class Hits:
         from rankgauge.core.preferences import preferences_of
 
         return tuple(preferences_of(self, query) for query in range(len(self)))
+
+    # -- labels ---------------------------------------------------------------------------------------------
+
+    @property
+    def by_label(self) -> Hits:
+        """What a measure sees: if results are matched with labels, one hit per label that some result matches.
+
+        A label is at the rank of the first result that matches it; further matches count as unjudged results. Labels
+        that one result is the first to match are combined into one with their largest grade, as a rank has one
+        document; ``every_label`` has each of them.
+        """
+        if self.judgments != "labels":
+            return self
+        if "by_label" not in self._memo:
+            from rankgauge.core.group_judgments import combined, label_hits  # few judgments are labels
+
+            self._memo["by_label"] = combined(label_hits(self))
+        return self._memo["by_label"]
+
+    @property
+    def every_label(self) -> Hits:
+        """The hits with each label on its own: several may have the same rank. It is for shares of the labels."""
+        return self if self.uncombined is None else self.uncombined
 
     # -- transformations ------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LARGEST_GRADE = 127
 ANSWERABLE = "answerable"  # the column of queries that says whether any document is expected
 MANY_ENTRIES = 1 << 14  # whose arrays are large
-JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "evidence", "passages"]
+JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "evidence", "passages", "labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,8 @@ class Qrels(HtmlView):
 
     ``columns`` have the properties of each query: category, difficulty, ``k``, ``unit``, … ``by_group`` has the
     judgments behind the grades, if several judges judged each document, if it was judged for each subtopic of the
-    query, or if there are gold passages: each document then has its largest level as grade.
+    query, if there are gold passages, or if results are matched with labels other than by their ids: each document then
+    has its largest level as grade.
     """
 
     name: str
@@ -314,6 +315,14 @@ class Qrels(HtmlView):
 
         by_group = None if self.by_group is None else self.by_group.leveled(change)
         return replace(self, name=f"{self.name} (binary)", grades=change(self.grades), by_group=by_group)
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """The grades as ``{query: {document: grade}}``."""
+        docs, grades, bounds = self.docs.to_text(), self.grades.tolist(), self.offsets.tolist()
+        return {
+            query: dict(zip(docs[begin:end], grades[begin:end], strict=True))
+            for query, begin, end in zip(self.queries.to_text(), bounds[:-1], bounds[1:], strict=True)
+        }
 
     def with_columns(self, columns: Mapping[str, Any] | None) -> Qrels:
         """These judgments with additional columns of the queries."""

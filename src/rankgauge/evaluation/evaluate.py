@@ -17,11 +17,11 @@ from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView, ResultTuple
 from rankgauge.core.run import Run, Status
-from rankgauge.errors import InputError, Note, UsageError, shown, warn_user
+from rankgauge.errors import InputError, Note, UsageError, printable, shown, warn_user
 from rankgauge.evaluation.caveats import EXPECTS_NOTHING, JoinFacts, notes_on, number_cutoffs, unreachable_notes
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.byte_streams import open_source
+from rankgauge.io.byte_streams import is_dataset, open_source
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.measure import Measure
 
@@ -122,7 +122,8 @@ def _evaluate_any(
 
     conventions, reading = conventions or Conventions(), reading or Reading()
     check_runs(runs)
-    if not runs or not is_plain(qrels, "qrels") or not all(is_plain(run, "run") for run in runs):
+    are_plain = is_plain(qrels, "qrels") and all(is_plain(run, "run") for run in runs)
+    if not runs or not are_plain or not reading.matches_ids:
         from rankgauge.io.results import Opening, open_inputs
 
         depth = needed_depth(conventions.measures(measures))
@@ -142,7 +143,14 @@ def evaluate_opened(
     if not opened.results:
         labels = opened.labels
         what = str(labels) if isinstance(labels, (str, Path)) else str(getattr(labels, "name", "the first argument"))
-        if isinstance(labels, (str, Path)) and Path(labels).is_file():
+        if isinstance(labels, (str, Path)) and not is_dataset(labels) and not Path(labels).is_dir():
+            from rankgauge.io.results import is_live
+
+            if is_live(labels):
+                raise UsageError(
+                    f"{printable(str(labels), None)} names a retriever, and labels come first",
+                    hint="rankgauge evaluate cases.jsonl ./search.py:search",
+                )
             with open_source(labels):  # what cannot be read is bad input
                 pass
         raise UsageError(
@@ -265,7 +273,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     facts = JoinFacts.of(hits, cutoffs)
     if qrels.forbidden:
         facts = facts.without_forbidden(qrels)
-    if hits.judgments == "passages":
+    if hits.judgments in ("passages", "labels"):
         from rankgauge.evaluation.passage_conventions import conventions_on
 
         conventions = conventions_on(qrels, conventions)

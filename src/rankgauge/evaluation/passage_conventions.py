@@ -1,4 +1,4 @@
-"""The conventions behind scores on gold passages: coverage and tolerance take the place of grades."""
+"""The conventions behind scores on labels that are not ids: gold passages, and labels that results are matched with."""
 
 from __future__ import annotations
 
@@ -42,9 +42,24 @@ class PassageConventions(Conventions):
         )
 
 
-def conventions_on(qrels: Qrels, conventions: Conventions) -> PassageConventions:
-    """The conventions as they apply to judgments that are gold passages."""
-    passages = qrels.by_group
-    assert isinstance(passages, PassageJudgments)
+@dataclass(frozen=True)
+class LabelConventions(Conventions):
+    """How values are made if results are matched with labels by ``match``: a label counts once, at its first match."""
+
+    match: str = "exact"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**super().to_dict(), "match": self.match}
+
+    def __str__(self) -> str:
+        return f"labels matched by {self.match}, each counted once, at its first match; {super().__str__()}"
+
+
+def conventions_on(qrels: Qrels, conventions: Conventions) -> Conventions:
+    """The conventions as they apply to judgments; they are as they are if the labels are ids."""
     shared = {entry.name: getattr(conventions, entry.name) for entry in fields(Conventions)}
-    return PassageConventions(**shared, coverage=passages.coverage, tolerance=passages.tolerance)
+    judgments = qrels.by_group
+    if isinstance(judgments, PassageJudgments):
+        return PassageConventions(**shared, coverage=judgments.coverage, tolerance=judgments.tolerance)
+    return conventions if judgments is None else LabelConventions(**shared, match=judgments.match)

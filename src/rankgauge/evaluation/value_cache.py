@@ -246,7 +246,8 @@ def evaluate_cached(
     """Score one run, taking from the cache what it has. The scores are those of ``evaluate`` to the last bit.
 
     Measures that were declared outside rankgauge are never cached: their code may change under the same name.
-    Nor are values on gold passages: the hash of these is that of the labels, whatever the chunks are.
+    Nor are values on gold passages or on labels that are matched with results: the hash of these is that of the labels,
+    whatever was returned.
     """
     conventions, reading = conventions or Conventions(), reading or Reading()
     judgments = conventions.judgments(as_qrels(qrels, reading))
@@ -271,7 +272,8 @@ def _evaluate_run(
     about = content_key(content, "about", sorted({m.cutoff for m in requested if isinstance(m.cutoff, int)}))
     keys = [content_key(content, measure.name, _cutoffs(judgments, measure)) for measure in requested]
     needs_answers = any(measure.definition.needs_answers for measure in requested)
-    is_cacheable = judgments.judgments != "passages" and not needs_answers and all(map(_is_built_in, requested))
+    is_by_id = judgments.judgments not in ("passages", "labels")
+    is_cacheable = is_by_id and not needs_answers and all(map(_is_built_in, requested))
     reading = replace(reading, keep_rankings=reading.keep_rankings or needs_answers)
     header = _parse_header(cache.get(about), len(judgments.queries)) if is_cacheable else None
     if header is not None:

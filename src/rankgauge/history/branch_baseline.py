@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankgauge.comparison.gate.baseline import Baseline, BaselineRun, storable_judgments
+from rankgauge.comparison.comparability import ResultFacts
+from rankgauge.comparison.gate.baseline import Baseline, BaselineRun, ranks_of, storable_judgments
 from rankgauge.config.settings import HISTORY_PREFIX
 from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.core.ranking import Compat
+from rankgauge.errors import InputError, UsageError, held_warnings, shown
 from rankgauge.history.entries import EntryFilter, SavedEntry
 from rankgauge.history.repository import git_state
 from rankgauge.history.trends import EntrySeries, one_system, series_of
+from rankgauge.io.pipeline.parallel import join_each
+from rankgauge.io.reading_options import Reading
 
 if TYPE_CHECKING:
     from rankgauge.history.store import History
@@ -87,14 +91,16 @@ def _baseline(loaded: EntrySeries, indices: Sequence[int], source: str) -> Basel
         row_of = {query: row for row, query in enumerate(own.queries)}
         chosen = own.only(list(names))
         entry = loaded.entries[index]
+        retrieved, facts = _results(entry, newest.qrels, own.conventions.compat)
         runs.append(
             BaselineRun(
                 entry.name,
                 entry.summary.facts["run_sha256"],
                 chosen.values[[row_of[query] for query in queries]],
-                _retrieved(entry, newest.qrels, queries),
+                {query: retrieved[query] for query in queries if query in retrieved},
                 chosen.to_dict(per_query=True),
                 entry.run,
+                facts,
             )
         )
     places = {index: place for place, index in enumerate(usable)}
@@ -113,19 +119,15 @@ def _baseline(loaded: EntrySeries, indices: Sequence[int], source: str) -> Basel
     )
 
 
-def _retrieved(entry: SavedEntry, qrels: Qrels | None, queries: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The judged documents that an entry retrieved, by query; none if its run was not kept."""
+def _results(entry: SavedEntry, qrels: Qrels | None, compat: Compat) -> tuple[dict[str, dict[str, int]], ResultFacts]:
+    """The judged documents that an entry retrieved, by query, and how its results were collected.
+
+    Only their depth is known if its run was not kept.
+    """
+    depth = entry.summary.facts["depth"]
     if entry.run is None or qrels is None:
-        return {}
-    judged = qrels
-    names, docs, bounds = judged.queries.to_text(), judged.docs.to_text(), judged.offsets.tolist()
-    known = {query: set(docs[bounds[row] : bounds[row + 1]]) for row, query in enumerate(names)}
-    run = entry.run
-    run_docs, ends = run.docs.to_text(), run.offsets.tolist()
-    wanted = set(queries)
-    found = {
-        query: tuple(doc for doc in run_docs[ends[row] : ends[row + 1]] if doc in known.get(query, ()))
-        for row, query in enumerate(run.queries.to_text())
-        if query in wanted
-    }
-    return {query: listed for query, listed in found.items() if listed}
+        return {}, ResultFacts(depth)
+    with held_warnings():  # they were issued when it was saved
+        joined = join_each(qrels, [entry.run], Reading(), compat)[0]
+    facts = ResultFacts.of(joined)
+    return ranks_of(joined.hits, qrels), facts if depth is None else replace(facts, depth=depth)

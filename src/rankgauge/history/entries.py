@@ -48,6 +48,7 @@ class EntryFacts:
     verdict: str | None = None  # of a gate
     cost: Cost | None = None  # time and size, if they were measured
     coverage: float | None = None  # the share of the top 10 that is judged
+    depth: int | None = None  # documents per query at most, if that is known
 
 
 @dataclass(frozen=True)

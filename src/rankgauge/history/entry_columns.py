@@ -311,6 +311,7 @@ COLUMNS = (
         of=lambda source: {name: asdict(mean) for name, mean in means_with_intervals(source.scores).items()},
     ),
     EntryColumn(EntryPart.FACTS, "coverage", Plain(Maybe(Between(0, 1))), of=attrgetter("given.coverage")),
+    EntryColumn(EntryPart.FACTS, "depth", Plain(Maybe(COUNT)), of=attrgetter("given.depth")),
     EntryColumn(
         EntryPart.FACTS,
         "cost",

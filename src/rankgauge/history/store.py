@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankgauge._version import __version__
+from rankgauge.comparison.comparability import depth_of
 from rankgauge.core.formatting import listing
 from rankgauge.core.hits import Hits
 from rankgauge.core.result_views import HtmlView, ResultList
@@ -348,6 +349,7 @@ def save_evaluation(
             options.facts,
             cost=(costs or {}).get(scores.run, options.facts.cost),
             coverage=None if joined is None else coverage_of(joined.hits),
+            depth=None if joined is None else depth_of(joined.hits, joined.extras).documents,
         )
         run = joined.run if options.keep_run and joined is not None else None
         saved.append(history.save(scores, evaluation.qrels, run=run, facts=facts, date=options.date, git=git))

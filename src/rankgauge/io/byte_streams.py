@@ -382,6 +382,11 @@ def load_file(path: str | Path) -> LoadedFile:
         return LoadedFile(str(path), file.read())
 
 
+def loaded(file: AnyFile) -> LoadedFile:
+    """A file in memory: read now, unless it is there already."""
+    return file if isinstance(file, LoadedFile) else load_file(file)
+
+
 @contextmanager
 def open_stored(path: str | Path) -> Iterator[IO[bytes]]:
     """A file to read from as it is stored, compressed or not; a failure to do so is an error that names it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -304,14 +304,19 @@ def read_log(
 
 
 def log_from_stream(
-    stream: ByteStream, *, columns: Columns | None = None, name: str, on_duplicate: OnDuplicate
+    stream: ByteStream,
+    *,
+    columns: Columns | None = None,
+    name: str,
+    on_duplicate: OnDuplicate,
+    fields: Sequence[str] = (),
 ) -> tuple[Qrels, list[Run]]:
     """The judgments of a log that is open, and the run of each of its systems."""
     from rankgauge.io.formats import question_log
 
     data, limits = stream.read(), stream.limits
     faults = Faults(stream.path, strict=limits.strict)
-    questions = question_log.load(faults, data, columns)
+    questions = question_log.load(faults, data, columns, fields)
     for note in questions.warnings:
         warn_user(note.message)
     relevant, retrieved = questions.qrels_rows(faults), list(questions.run_batches(faults))

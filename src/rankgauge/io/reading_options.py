@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, Literal
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import OnDuplicate
@@ -12,6 +12,8 @@ from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits
 from rankgauge.io.formats.named_columns import Columns
 
+MatchRule = Literal["exact", "suffix", "contains", "text"]
+MATCH_RULES: tuple[MatchRule, ...] = ("exact", "suffix", "contains", "text")
 ReadProgress = Callable[[int, int], None]  # bytes read, and bytes in total (0 if unknown)
 
 
@@ -41,6 +43,21 @@ class Reading:
         flag="--forbidden FILE",
         kind="path",
     )
+    match: MatchRule = setting(
+        "exact",
+        "Match labels with results by the same id, by the end of a path (at a /), by a part of the id, or by the text "
+        "of results; a test case can have a key match of its own.",
+        Section.INPUT,
+        choices=MATCH_RULES,
+    )
+    ignore_case: bool = setting(False, "Ignore case in --match suffix, contains and text.", Section.INPUT)
+    match_fields: tuple[str, ...] = setting(
+        (),
+        "Match labels that are objects by several fields, and say where a result has each: clause=metadata.clause; "
+        "start..end=from..to is a range, which must overlap; repeatable.",
+        Section.INPUT,
+        flag="--match-field FIELD=PATH",
+    )
     limits: Limits = DEFAULT_LIMITS
     fingerprint: bool = False  # whether runs are hashed, which costs about half as much as reading them
     keep_rankings: bool = False  # whether complete runs stay in memory, to be stored or shown
@@ -58,6 +75,11 @@ class Reading:
 
     def __post_init__(self) -> None:
         check_settings(self)
+
+    @property
+    def matches_ids(self) -> bool:
+        """Whether labels are the ids of results, so that judgments and runs are read as they are."""
+        return self.match == "exact" and not self.match_fields
 
 
 DEFAULT_READING = Reading()
@@ -98,4 +120,5 @@ class Asking:
     max_failures: int | None = 0
     out: str | None = None  # where the run will be written; a journal beside it keeps answers until all are there
     resume: bool | None = None  # whether answers that the journal has are used, however old; None: those of a day
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of test cases, by query
     keeps_partial: bool = False  # whether the caller wants what was answered, although too many queries failed

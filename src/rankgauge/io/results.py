@@ -8,12 +8,16 @@ found by name when they are needed.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.ids import Ids
@@ -44,7 +48,6 @@ from rankgauge.io.queries import Queries, as_queries
 from rankgauge.io.read import (
     SourceRows,
     as_qrels,
-    as_run,
     build_qrels,
     documents_of,
     head_record,
@@ -67,10 +70,16 @@ LATER = {  # what rooms after this one do, imported on first use
     "evaluate by text": "rankgauge.labels.gold.gold_evaluation:evaluate_gold_runs",
     "judge by text": "rankgauge.labels.gold.gold_evaluation:judge_runs",
     "text labels": "rankgauge.labels.gold.gold_evaluation:as_gold_inputs",
+    "matching": "rankgauge.io.matching:LabelMatching",
+    "corpus": "rankgauge.io.corpus.corpus_files:read_corpus",
+    "texts of runs": "rankgauge.labels.gold.gold_evaluation:texts_of_runs",
 }
 ENTRY, HISTORY, COMMAND = "entry:", "history:", "command:"
 BASELINE_MARK = b'"rankgauge.baseline/'
+MATCH_KEY = "match"
+MATCH_MARK = re.compile(rb'"match"|^[^\n{\[]*\bmatch\b|(?m:^[\s-]*match\s*:)')  # a key of JSON or YAML, a column of CSV
 NAMED_QUERIES = 3
+DETECTED_ROWS, MAX_DETECTED_BYTES = 1000, 1 << 22  # of a log whose first row does not say what it holds
 MIN_SENTENCE = 5  # words from which a label is a sentence, even if ids have white space
 RESULT_KINDS = (
     "results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live retriever: "
@@ -94,7 +103,8 @@ class Opening:
     refuses values that were stored without their run. ``newest`` says whose labels apply to several logs: those of the
     first or of the last result, or those that are named as labels. With ``log_is_system``, a log that is named as
     labels is also the first of the systems. ``text_labels`` are further arguments of labels by text: chunks, documents,
-    options.
+    options. Without ``asks``, live retrievers stay as they are named, for a caller that asks them itself; the texts of
+    the queries are read all the same.
     """
 
     depth: int
@@ -105,6 +115,7 @@ class Opening:
     asking: Asking = field(default_factory=Asking)
     history: str | None = None
     text_labels: Mapping[str, Any] = field(default_factory=dict)
+    asks: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +155,14 @@ class OpenedInputs:
         """The measures of values that were stored without their run; None if all results can be scored."""
         stored = [tuple(map(str, result.measures)) for result in self.results if is_stored(result)]
         return stored[0] if stored else None
+
+
+class MatchedInputs(NamedTuple):
+    """Judgments of the results that labels match, the results in memory, and which of them were asked for."""
+
+    labels: Any
+    results: list[Any]
+    live: list[int]
 
 
 def is_stored(result: Any) -> bool:
@@ -199,7 +218,8 @@ def open_inputs(labels: Any, results: Sequence[Any], reading: Reading, queries: 
 def open_runs(results: Sequence[Any], reading: Reading, queries: Any, opening: Opening) -> OpenedInputs:
     """Open results that need no labels, as runs in memory."""
     opened = open_inputs(None, results, reading, queries, replace(opening, needs_rankings=True))
-    return replace(opened, results=[as_run(result, reading) for result in opened.results])
+    runs, notes = zip(*(runs_and_notes(result, reading) for result in opened.results), strict=True)
+    return replace(opened, results=[*chain(*runs)], notes=(*opened.notes, *chain(*notes)))
 
 
 class _Opener:
@@ -210,13 +230,26 @@ class _Opener:
         self.may_be_texts = False  # whether the key of the labels does not say that they are ids
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
         self.notes: list[Note] = [] if self.queries is None else list(self.queries.notes)
+        self.first_rows: dict[str, list[dict[str, Any]]] = {}
+        self.fields: dict[str, dict[str, Any]] = {}  # of queries, besides their texts
+        self.matching: Any = None  # of labels with results, if that is not by exact ids
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
         path, labels = labels, self._loaded(labels)
+        loaded = labels
+        if labels is not None and self._needs_matching(labels):
+            self.matching = later("matching")(self.reading)
         is_by_text, has_results = self._label_kind(labels)
+        if is_by_text and not self.reading.matches_ids:
+            raise UsageError(
+                f"--match {self.reading.match} does not apply to labels that are quotes or spans",
+                hint="leave it out, or use --match text for text that one result contains",
+            )
         if not has_results or is_by_text:
             labels = path if isinstance(path, (str, Path)) and Path(file_of(path)).is_file() else labels
-        is_named_twice = isinstance(path, (str, Path)) and any(str(path) == str(result) for result in results)
+        # A log may be the baseline of its own gate; anywhere else, a second mention of it adds no system.
+        names = [str(one) for one in results if isinstance(one, (str, Path))]
+        is_named_twice = self.opening.newest != "first" and isinstance(path, (str, Path)) and str(path) in names
         if has_results and not is_named_twice and (self.opening.log_is_system or not results):
             results = [labels, *results]
         logs: dict[int, tuple[Qrels, list[Run]]] = {}
@@ -229,6 +262,7 @@ class _Opener:
             opened += logs[row][1] if row in logs else self._runs_of_log(result) or [result]
         live = tuple(row for row, result in enumerate(opened) if not isinstance(result, Run) and is_live(result))
         texts: dict[str, str] = {}
+        needs_texts = bool(live) or not self.opening.asks
         are_cases = not is_by_text and not has_results and self._are_cases(labels)
         if are_cases:
             labels, texts = self._cases(labels)
@@ -237,23 +271,34 @@ class _Opener:
         if is_by_text:
             self.opening = replace(self.opening, needs_rankings=True)  # whose texts are compared with the labels
             labels = later("text labels")(labels, **self.opening.text_labels)
-            if live:
+            if needs_texts:
                 texts = labels.query_texts(self.queries, self.reading)
-        elif live and labels is not None and not are_cases:
+        elif needs_texts and labels is not None and not are_cases:
             labels, texts = self._with_texts(labels)
-        elif live and are_cases:
+        elif needs_texts and are_cases:
             texts = self._asked_texts(labels, texts)
-        elif live:
+        elif needs_texts:
             texts = self._texts_of_all(results)
+        elif self.matching is not None and not are_cases and not isinstance(labels, Qrels):
+            labels = self._judgments(labels)
+        if live:
+            self.fields = self._case_fields(loaded, results)
+        live_rows: list[int] = []
+        ready: list[Any] = []
         for row, result in enumerate(opened):
-            opened[row] = self._ask(result, labels, texts) if row in live else self._open(result)
-        opened = [run for result in opened for run in self._named_runs(result)]
-        if self.may_be_texts:
-            self._check_labels_are_ids(labels, opened)
+            if row not in live:
+                ready += self._named_runs(self._open(result))
+            else:
+                live_rows.append(len(ready))
+                ready.append(self._ask(result, labels, texts) if self.opening.asks else result)
+        if self.may_be_texts and self.opening.asks:
+            self._check_labels_are_ids(labels, ready)
+        if self.matching is not None and not is_by_text and self.opening.asks:
+            labels, ready, live_rows = self._matched(labels, ready, live_rows)
         queries: Any = self.queries
         if queries is None and texts:
             queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})
-        return OpenedInputs(labels, opened, queries, tuple(self.notes), is_by_text, are_cases, live)
+        return OpenedInputs(labels, ready, queries, tuple(self.notes), is_by_text, are_cases, tuple(live_rows))
 
     # -- labels --------------------------------------------------------------------------------------------------
 
@@ -265,8 +310,23 @@ class _Opener:
         is_pipe = str(labels) == "-" or (Path(labels).exists() and not Path(labels).is_file())
         return load_file(labels) if is_log or is_pipe else labels
 
+    def _needs_matching(self, labels: Any) -> bool:
+        """Whether labels are not matched by exact ids: by the settings, or by a test case of their own."""
+        if not self.reading.matches_ids:
+            return True
+        if isinstance(labels, (list, tuple)):
+            return any(isinstance(one, Mapping) and MATCH_KEY in one for one in labels)
+        if isinstance(labels, Qrels):
+            return MATCH_KEY in labels.columns
+        if not isinstance(labels, LoadedFile) or self.reading.qrels_format is not None:
+            return False
+        return MATCH_MARK.search(read_bytes(labels, limits=self.reading.limits)[0]) is not None
+
     def _label_kind(self, data: Any) -> tuple[bool, bool]:
         """Whether something has labels by text, and whether it has results besides its labels."""
+        if self.matching is not None and self.reading.match == "text" and not hasattr(data, "query_texts"):
+            first = self._record(data) or {}  # quotes are text that results contain
+            return False, question_log.is_log_record(first, "run") and self.matching.has_labels(first)
         if isinstance(data, (list, tuple)):
             record = next((dict(one) for one in data if isinstance(one, Mapping)), None)
             return record is not None and bool(later("is quoted")(dict(as_json(record)))), False
@@ -276,8 +336,29 @@ class _Opener:
         if record is None:
             return False, False
         is_quoted = bool(later("is quoted")(record))
+        has_labels = is_quoted or _has_labels(record)
         has_results = question_log.is_log_record(record, "run")
-        return is_quoted, has_results and (is_quoted or question_log.is_log_record(record, "qrels"))
+        if has_labels != has_results:  # the first query may have failed, or have no labels
+            rows = self._first_rows(data)
+            is_quoted = is_quoted or any(later("is quoted")(row) for row in rows)
+            has_labels = has_labels or is_quoted or any(map(_has_labels, rows))
+            has_results = has_results or any(question_log.is_log_record(row, "run") for row in rows)
+        return is_quoted, has_results and has_labels
+
+    def _first_rows(self, data: AnyFile) -> list[dict[str, Any]]:
+        """The first objects of JSON Lines; nothing is reported, for whoever reads the file will."""
+        if str(data) in self.first_rows:
+            return self.first_rows[str(data)]
+        rows: list[dict[str, Any]] = []
+        with open_source(data, limits=self.reading.limits) as stream, suppress(ValueError, RecursionError):
+            head = stream.grow_head(MAX_DETECTED_BYTES) or b""
+            for line in head.split(b"\n")[:DETECTED_ROWS]:
+                row = json.loads(line) if line.strip() else None
+                rows += [
+                    dict(as_json(one)) for one in (row if isinstance(row, list) else [row]) if isinstance(one, dict)
+                ]
+        self.first_rows[str(data)] = rows
+        return rows
 
     def _record(self, data: Any) -> dict[str, Any] | None:
         """The first record of a JSON file; None for anything else."""
@@ -306,27 +387,35 @@ class _Opener:
                 return is_case_header(column_names(stream), self.reading.columns)
             if head.is_json or head.is_yaml:
                 record = head_record(stream)
-                return record is not None and question_log.is_log_record(record, "qrels")
+                has_named_labels = "relevant" in (self.reading.columns or {})
+                return record is not None and (has_named_labels or question_log.is_log_record(record, "qrels"))
         return is_case_header(question_log.header_names(head), self.reading.columns)
 
     @staticmethod
     def _is_folder_or_pipe(data: Any) -> bool:
         return not isinstance(data, LoadedFile) and not Path(file_of(data)).is_file()
 
+    def _case_log(self, data: Any) -> question_log.Log:
+        """Test cases in memory or in a file, or a log, whatever their keys are called."""
+        limits, fields = self.reading.limits, self.reading.match_fields
+        if isinstance(data, (list, tuple, Mapping)):
+            faults = Faults(CASES_SOURCE, strict=limits.strict)
+            return question_log.load_objects(faults, data, self._label_columns(data), fields)
+        faults = Faults(str(data), strict=limits.strict)
+        with open_source(data, limits=limits) as stream:
+            return question_log.load(faults, stream.read(), self._label_columns(data), fields)
+
     def _cases(self, data: Any) -> tuple[Qrels, dict[str, str]]:
         """The judgments of test cases, and the texts of their queries."""
-        limits = self.reading.limits
-        if isinstance(data, (list, tuple, Mapping)):
-            faults, name = Faults(CASES_SOURCE, strict=limits.strict), CASES_SOURCE
-            cases = question_log.load_objects(faults, data, self._label_columns(data))
-        else:
-            faults, name = Faults(str(data), strict=limits.strict), source_name(data)
-            with open_source(data, limits=limits) as stream:
-                cases = question_log.load(faults, stream.read(), self._label_columns(data))
-        rows = cases.qrels_rows(faults)
-        report_long_ids(faults, rows, limits.max_line)
-        judgments = build_qrels(SourceRows(rows, faults), name=name)
-        self.notes += cases.notes
+        cases = self._case_log(data)
+        self.notes += [note for note in cases.notes if note.code != "text-unused" or self.reading.match != "text"]
+        name = source_name(data) if isinstance(data, (str, Path, LoadedFile)) else CASES_SOURCE
+        if self.matching is not None:
+            label_set = self.matching.read(cases, name)
+            return label_set.judgments, dict(label_set.texts)
+        rows = cases.qrels_rows(cases.faults)
+        report_long_ids(cases.faults, rows, self.reading.limits.max_line)
+        judgments = build_qrels(SourceRows(rows, cases.faults), name=name)
         self.may_be_texts = not cases.has_id_key
         return judgments, {query.decode("utf-8", "surrogateescape"): text for query, text in cases.texts().items()}
 
@@ -392,15 +481,18 @@ class _Opener:
 
     def _named_runs(self, result: Any) -> list[Any]:
         """Results, read here if a column is named that is one of the labels; else they are read later."""
-        columns = self.reading.columns or {}
         if not self._names_labels or not isinstance(result, (str, Path)) or is_dataset(result):
             return [result]
-        own = {
+        return self._runs(result)
+
+    def _runs(self, data: Any) -> list[Run]:
+        """The runs of a file; columns that the user names may be those of the labels alone."""
+        columns = {
             role: name
-            for role, name in columns.items()
-            if role not in LABEL_ROLES and (role not in SHARED_ROLES or self._has_name(result, name))
+            for role, name in (self.reading.columns or {}).items()
+            if role not in LABEL_ROLES and (role not in SHARED_ROLES or self._has_name(data, name))
         }
-        runs, notes = runs_and_notes(result, replace(self.reading, columns=own or None))
+        runs, notes = runs_and_notes(data, replace(self.reading, columns=columns or None))
         self.notes += notes
         return list(runs)
 
@@ -432,6 +524,9 @@ class _Opener:
     def _log(self, data: AnyFile) -> tuple[Qrels, list[Run]]:
         """The labels of a log, and the run of each of its systems."""
         reading = self.reading
+        if self.matching is not None:
+            path = data.path if isinstance(data, LoadedFile) and Path(data.path).is_file() else data
+            return self._judgments(data), self._runs(path)
         with open_source(data, limits=reading.limits, hashed=True) as stream:
             return log_from_stream(
                 stream, columns=reading.columns, name=source_name(data), on_duplicate=reading.on_duplicate
@@ -441,14 +536,16 @@ class _Opener:
         """The runs of a log that is scored on other labels, with what came with their results; none of another file."""
         record = self._record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
         if record is None or not question_log.is_log_record(record, "run"):
+            if record and (_has_labels(record) or later("is quoted")(record)):
+                if self._label_kind(data)[1]:
+                    return self._log(data)[1]
+                raise InputError.at(str(data), None, "holds labels, and results are expected", hint=RESULT_KINDS)
             return []
-        runs, notes = runs_and_notes(data, self.reading)
-        self.notes += notes
-        return runs
+        return self._runs(data)
 
     def _with_texts(self, labels: Any) -> tuple[Qrels, dict[str, str]]:
         """Judgments in memory, and the texts of their queries."""
-        judgments = as_qrels(labels, self.reading)
+        judgments = self._judgments(labels)
         return judgments, self._asked_texts(judgments, self._texts_in(labels))
 
     def _asked_texts(self, judgments: Qrels, texts: Mapping[str, str]) -> dict[str, str]:
@@ -473,6 +570,45 @@ class _Opener:
                 hint="separate ids from texts with a tab",
             )
 
+    def _judgments(self, labels: Any) -> Qrels:
+        """Judgments in memory; labels that are not matched by exact ids are kept with what they expect."""
+        if self.matching is None or self._record(labels) is None:
+            return as_qrels(labels, self.reading)
+        made: Qrels = self.matching.read(self._case_log(labels), source_name(labels)).judgments
+        return made
+
+    def _matched(self, labels: Any, results: list[Any], live: list[int]) -> MatchedInputs:
+        """Labels as judgments of what was returned; as they are if all of them are ids."""
+        judgments = as_qrels(labels, self.reading)
+        if not self.matching.is_needed(judgments):
+            return MatchedInputs(judgments, results, live)
+        opened: list[Any] = []
+        sources: list[Any] = []
+        new_live: list[int] = []
+        for row, result in enumerate(results):
+            runs = [result] if is_stored(result) else self._runs(result)
+            new_live += [len(opened)] if row in live else []
+            opened += runs
+            sources += [result] * len(runs)
+        rankings = [(source, run) for source, run in zip(sources, opened, strict=True) if isinstance(run, Run)]
+        texts = self._result_texts(rankings) if self.matching.needs_texts(judgments) else None
+        matched = self.matching.match(judgments, [run for _, run in rankings], texts)
+        self.notes += matched.notes
+        return MatchedInputs(matched.judgments, opened, new_live)
+
+    def _result_texts(self, rankings: list[tuple[Any, Run]]) -> dict[str, str]:
+        """The texts of what was returned: those of the chunks that are named, or those that came with the results."""
+        chunks = self.opening.text_labels.get("chunks")
+        if chunks is None:
+            sources, runs = [source for source, _ in rankings], [run for _, run in rankings]
+            corpus = later("texts of runs")(sources, runs, self.reading)
+        else:
+            named = list(dict.fromkeys(chunks)) if isinstance(chunks, (list, tuple)) else [chunks]
+            if len(named) > 1:
+                raise UsageError("--match text takes the same chunks for all results", hint="name one --chunks")
+            corpus = later("corpus")(named[0], limits=self.reading.limits)
+        return {document.id.decode("utf-8", "surrogateescape"): document.full_text for document in corpus}
+
     def _texts_in(self, labels: Any) -> dict[str, str]:
         """The texts that a file of test cases or a log has for its queries; a column of the judgments otherwise."""
         if isinstance(labels, Qrels):
@@ -482,9 +618,35 @@ class _Opener:
             return {query: text for query, text in pairs if isinstance(text, str)}
         if self._record(labels) is None:
             return {}
-        data, _ = read_bytes(labels, limits=self.reading.limits)
-        texts = question_log.load(Faults(str(labels)), data, None).texts()
+        texts = self._case_log(labels).texts()
         return {query.decode("utf-8", "surrogateescape"): text for query, text in texts.items()}
+
+    def _case_fields(self, labels: Any, results: Sequence[Any]) -> dict[str, dict[str, Any]]:
+        """What else is known of each query: the columns of its file, and the other keys of its test case."""
+        fields: dict[str, dict[str, Any]] = {}
+        for name, values in ({} if self.queries is None else self.queries.columns).items():
+            for query, value in values.items():
+                fields.setdefault(query, {})[name] = value
+        sources = [labels] if labels is not None else [one for one in results if isinstance(one, (str, Path))]
+        for source in sources:
+            for query, values in self._fields_in(source).items():
+                fields.setdefault(query, {}).update(values)
+        return fields
+
+    def _fields_in(self, labels: Any) -> dict[str, dict[str, Any]]:
+        """The other keys of test cases, or of a log; the columns of judgments."""
+        if isinstance(labels, Qrels):
+            names = labels.queries.to_text()
+            columns = {name: zip(names, values.tolist(), strict=True) for name, values in labels.columns.items()}
+            fields: dict[str, dict[str, Any]] = {query: {} for query in names}
+            for name, pairs in columns.items():
+                for query, value in pairs:
+                    if value is not None:
+                        fields[query][name] = value
+            return fields
+        if labels is None or not (self._are_cases(labels) or self._record(labels) is not None):
+            return {}
+        return self._case_log(labels).case_fields()
 
     def _texts_of_all(self, results: Sequence[Any]) -> dict[str, str]:
         """The texts of the queries to ask without labels: those that are given, else those of logs."""
@@ -506,7 +668,10 @@ class _Opener:
         if not texts:
             raise UsageError(f"retriever {shown(name)} needs the texts of the queries to ask", hint=NO_TEXTS_HINT)
         judgments = labels if isinstance(labels, Qrels) else None
-        asking = self.opening.asking
+        asking = replace(self.opening.asking, fields=self.fields)
+        if self.matching is not None and judgments is not None:
+            judgments = self.matching.without_documents(judgments)  # which are not ids of results
+            asking = replace(asking, options={**asking.options, **self.matching.asking_options()})
         depth = self.opening.depth if judgments is not None or labels is None else self.opening.text_depth
         run, notes = later("ask")(retriever, texts, asking.k or depth, judgments, asking)
         self.notes += notes
@@ -570,15 +735,12 @@ class _Opener:
 TEXT_KEYS = {normalize_name(key) for tier in KEYS["query"] for key in tier}
 
 
+def _has_labels(record: Mapping[str, Any]) -> bool:
+    """Whether a row has labels, besides results or by itself."""
+    return question_log.is_log_record(record, None if question_log.is_log_record(record, "run") else "qrels")
+
+
 def _differing_queries(newest: Qrels, other: Qrels) -> list[str]:
     """The queries of both whose labels are not the same."""
-    now, before = _grades(newest), _grades(other)
+    now, before = newest.to_dict(), other.to_dict()
     return [query for query in now if query in before and now[query] != before[query]]
-
-
-def _grades(qrels: Qrels) -> dict[str, dict[str, float]]:
-    docs, grades, bounds = qrels.docs.to_text(), qrels.grades.tolist(), qrels.offsets.tolist()
-    return {
-        query: dict(zip(docs[begin:end], grades[begin:end], strict=True))
-        for query, begin, end in zip(qrels.queries.to_text(), bounds[:-1], bounds[1:], strict=True)
-    }

@@ -159,10 +159,15 @@ def is_word(text: str) -> bool:
     return bool(text) and not WHITE_SPACE.search(_encode(text))
 
 
+def has_white_space(ids: Ids) -> bool:
+    """Whether one of these ids has white space, which a TREC file cannot hold."""
+    compact = ids.compact()
+    return WHITE_SPACE.search(compact.buffer[: int(compact.length.sum())].tobytes()) is not None
+
+
 def check_no_white_space(ids: Ids, what: str) -> None:
     """Raise if a TREC file cannot contain one of these ids."""
-    compact = ids.compact()
-    if WHITE_SPACE.search(compact.buffer[: int(compact.length.sum())].tobytes()):
+    if has_white_space(ids):
         spaced_id = next(value for value in ids if WHITE_SPACE.search(value))
         raise InputError(
             f"{what} {shown(spaced_id)} contains white space, which separates the columns of this format",

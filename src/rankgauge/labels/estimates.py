@@ -1,18 +1,20 @@
 """Measures from few labels: machine labels and a sample of human ones, or a random sample of each query's pool.
 
 The unit is the query. If machines label all queries and people a random sample of them, a query's value by human labels
-is the truth, and its value by machine labels a prediction.
+is the truth, and its value by machine labels a prediction. What is estimated is the mean of all queries like these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rankgauge.core.formatting import listing, plural
+from rankgauge.core.ids import encode_id
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.run import Run
@@ -21,7 +23,14 @@ from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs, unique_names
 from rankgauge.evaluation.mean_intervals import interval_of, within
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.formats.judgment_lines import Inclusion, Judgment, current_judgments, median_grade
+from rankgauge.io.formats.judgment_lines import (
+    Inclusion,
+    Judgment,
+    current_judgments,
+    has_provenance,
+    median_grade,
+    read_judgments,
+)
 from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import DEFAULT_READING, Reading
 from rankgauge.stats.intervals import mean_interval
@@ -29,6 +38,10 @@ from rankgauge.stats.prediction_powered import PredictionPowered, prediction_pow
 from rankgauge.stats.results import Interval
 
 MIN_HUMAN_QUERIES = 20
+NOT_RECORDED = (
+    "the human labels do not record how their queries were chosen: the estimates hold only if they were drawn at "
+    "random (rankgauge pool --sample-queries records it)"
+)
 
 
 @dataclass(frozen=True)
@@ -83,7 +96,9 @@ def estimate_with_machine_labels(
     """Estimate measures from machine labels for all queries and human labels for a random sample of them.
 
     The sample must have at least 20 queries, drawn at random (``rankgauge pool --sample-queries``), in which people
-    judged every document that the machine judged; other queries of ``human`` are left out.
+    judged every document that the machine judged; other queries of ``human`` are left out. The estimate is for all
+    queries like these, judged by people or not. If ``human`` does not record that its queries were drawn at random, a
+    note says so.
     """
     truth, predicted = as_qrels(human, reading), as_qrels(machine, reading)
     complete, notes = _complete_queries(truth, predicted)
@@ -93,6 +108,8 @@ def estimate_with_machine_labels(
             f"found {len(complete)}" + "".join(f"; {note.message}" for note in notes),
             hint="draw queries at random (rankgauge pool --sample-queries 30), and judge all of their documents",
         )
+    if len(complete) < len(predicted.queries) and not _is_recorded_sample(human, complete):
+        notes.append(Note("sample-not-recorded", NOT_RECORDED))
     chosen = np.array([row for row, query in enumerate(truth.queries) if query in complete], dtype=np.int64)
     by_machine = evaluate_runs(predicted, runs, measures, conventions=conventions, reading=reading).scores
     by_people = evaluate_runs(truth.select(chosen), runs, measures, conventions=conventions, reading=reading).scores
@@ -121,6 +138,18 @@ def _complete_queries(human: Qrels, machine: Qrels) -> tuple[set[bytes], list[No
     return set(judged) - set(unpredicted) - set(partial), notes
 
 
+def _is_recorded_sample(human: AnyQrels, queries: set[bytes]) -> bool:
+    """Whether the labels say of each of these queries that it was drawn at random."""
+    if not isinstance(human, (str, Path)) or not has_provenance(human):
+        return False
+    recorded = {
+        encode_id(judgment.query, "query id")
+        for judgment in current_judgments(read_judgments(human))
+        if judgment.inclusion is not None and judgment.inclusion.query_probability is not None
+    }
+    return queries <= recorded
+
+
 def _judged(qrels: Qrels) -> dict[bytes, set[bytes]]:
     names = list(qrels.queries)
     docs: dict[bytes, set[bytes]] = {name: set() for name in names}
@@ -142,14 +171,14 @@ def _estimate(people: Scores, machine: Scores, index: int, confidence: float) ->
     known = [query for query, value in truth.items() if query in predictions and not np.isnan(value)]
     rest = [query for query in predictions if query not in truth]
     labels = np.array([truth[query] for query in known])
+    limits = measure.definition.range
     powered = prediction_powered_mean(
         labels,
         np.array([predictions[query] for query in known]),
         np.array([predictions[query] for query in rest]),
         confidence=confidence,
+        limits=limits if np.isfinite(limits).all() else None,
     )
-    bounded = within(powered.interval, *measure.definition.range)
-    powered = replace(powered, interval=bounded)
     everything = np.array([predictions[query] for query in (*known, *rest)])
     human, alone = (interval_of(values, measure, confidence=confidence) for values in (labels, everything))
     return LabelEstimate(people.run, measure.name, powered, human, alone)

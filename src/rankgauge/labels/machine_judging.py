@@ -23,7 +23,7 @@ from rankgauge.labels.pool_files import PoolItem
 from rankgauge.labels.verdicts import Verdict, tokens_of, verdict_of, verdicts_of
 from rankgauge.retrieval.asking.calls import CallResult, ask_all
 from rankgauge.retrieval.asking.failures import NoAnswer, is_too_many, too_many_failures
-from rankgauge.retrieval.asking.functions import RetrieverFunction, is_awaitable
+from rankgauge.retrieval.asking.functions import CaseRequest, RetrieverFunction, is_awaitable
 
 MACHINE = "machine"
 RESUME_HINT = "the judgments so far are saved: the same command asks for the rest"
@@ -143,7 +143,7 @@ def judge_by_machine(
     """
     work = _Work(file, judge, [item for item in items if item.sampled], limits)
     work.take_known(reuse)
-    requests = [(group[0], number) for number, group in enumerate(work.groups)]
+    requests = [CaseRequest(group[0], number) for number, group in enumerate(work.groups)]
     with reported(progress, "judging", "document", work.total) as work.report:
         ask_all(work.function, requests, calls, work.handle)
     work.check_complete()

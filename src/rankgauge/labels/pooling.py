@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal, get_args
@@ -109,9 +109,12 @@ def pool_documents(
     table = _pooled([run.top(options.depth) for run in runs])
     grades = _known_grades(table, judged)
     chosen = _sampled_queries(table.queries, options)
-    if options.strategy in SAMPLED_STRATEGIES:
-        return list(_drawn(table, grades, chosen, options))
-    return list(_ordered(table, grades, chosen, options))
+    choose = _drawn if options.strategy in SAMPLED_STRATEGIES else _ordered
+    documents = choose(table, grades, chosen, options)
+    if options.sample_queries is None:
+        return list(documents)
+    share = len(chosen) / len(table.queries)
+    return [replace(document, inclusion=replace(document.inclusion, query_probability=share)) for document in documents]
 
 
 def _pooled(runs: Sequence[Run]) -> _PoolTable:

@@ -23,7 +23,7 @@ Freeze = Callable[[dict[str, Any], Qrels], dict[str, Any]]
 
 LARGEST_CUTOFF = 10**9
 REQUIRED = object()
-ONE_GRADE: tuple[JudgmentKind, ...] = ("grades", "subtopics")  # a document has its largest grade over subtopics
+ONE_GRADE: tuple[JudgmentKind, ...] = ("grades", "subtopics", "labels")  # a document has its largest grade
 JUDGMENT_DESCRIPTIONS: dict[JudgmentKind, str] = {
     "grades": "one grade per document",
     "groups": "grades of several judges (qrels_jg)",
@@ -31,6 +31,7 @@ JUDGMENT_DESCRIPTIONS: dict[JudgmentKind, str] = {
     "subtopics": "grades by subtopic (ndeval)",
     "evidence": "lists of evidence",
     "passages": "gold passages",
+    "labels": "labels that results are matched with (--match)",
 }
 TO_READ: dict[JudgmentKind, str] = {
     "evidence": 'list it in test cases or a log: "evidence": [["a", "b"], ["c"]] needs a or b, and c',
@@ -263,11 +264,15 @@ class Measure:
             raise _unsuitable_judgments(self, judgments)
 
     def applied(self, hits: Hits) -> tuple[Hits, dict[str, Any]]:
-        """The arguments of the kernel: the join, condensed if the measure is judged-only, and the parameters."""
+        """The arguments of the kernel: the join, condensed if the measure is judged-only, and the parameters.
+
+        If results are matched with labels, the kernel sees the labels, each at the first result that matches it.
+        """
         values = dict(self.parameters)
         # The kernel of a measure over judgment groups condenses the ranking for each group.
         if self.definition.judgments != "groups" and values.pop("judged_only", False):
             hits = hits.judged_only()
+        hits = hits.by_label
         if isinstance(values.get("cutoff"), str):
             values["cutoff"] = _cutoff_column(hits, values["cutoff"])
         return hits, values

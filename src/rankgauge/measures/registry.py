@@ -10,7 +10,7 @@ from rankgauge.errors import MeasureError
 from rankgauge.measures.measure import DEFINITIONS, REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale, Over
 
 # What a measure needs that counts relevant documents among the retrieved ones only, and not all there are.
-ANY_RELEVANT: tuple[JudgmentKind, ...] = ("grades", "subtopics", "evidence")
+ANY_RELEVANT: tuple[JudgmentKind, ...] = ("grades", "subtopics", "labels", "evidence")
 MEASURE_NAMES: dict[str, tuple[Definition, Mapping[str, Any]]] = {}  # with the parameters that a name sets
 
 

@@ -22,18 +22,21 @@ from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
 from rankgauge.io.formats.named_columns import Columns
 from rankgauge.io.formats.test_sets import CASES_SOURCE
+from rankgauge.io.matching import MATCH_KEY, LabelSet, own_rules, read_label_set
 from rankgauge.io.read import SourceRows, build_qrels
+from rankgauge.io.reading_options import DEFAULT_READING
 from rankgauge.measures.aggregates import WEIGHT, checked_weights
 from rankgauge.rag.scoring import QueryJudgments
 
 
 @dataclass(frozen=True)
 class Case:
-    """A query, and its own k if it has one."""
+    """A query, its own k if it has one, and the other fields, which a retriever may need."""
 
     id: str
     query: str
     k: int | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Cases:
     source: str = field(default=CASES_SOURCE, compare=False)
     has_id_key: bool = True  # whether the key of the relevant documents says that they are ids
     evidence: Evidence | None = None  # which documents each query needs, if cases say so
+    labels: LabelSet | None = None  # if some cases have a rule by which their labels are matched with results
 
 
 AnyCases = str | Path | Cases | Mapping[str, Any] | Iterable[Mapping[str, Any]]
@@ -78,14 +82,22 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
     else:
         faults, title = Faults(CASES_SOURCE), CASES_SOURCE
         cases_log = question_log.load_objects(faults, test_cases, columns)
-    rows = cases_log.qrels_rows(faults)
-    faults.raise_errors()
-    qrels = build_qrels(SourceRows(rows, faults), name=title)
+    labels = None
+    if MATCH_KEY in cases_log.records.names:
+        label_set = read_label_set(cases_log, title, DEFAULT_READING)
+        labels = label_set if own_rules(label_set.judgments) is not None else None
+    if labels is None:
+        rows = cases_log.qrels_rows(faults)
+        faults.raise_errors()
+        qrels = build_qrels(SourceRows(rows, faults), name=title)
+        all_columns, evidence = rows.columns, rows.evidence
+    else:
+        qrels, all_columns, evidence = labels.judgments, cases_log.columns(), None
     for note in cases_log.warnings:
         warn_user(note.message)
-    texts = cases_log.texts()
+    texts, fields = cases_log.texts(), cases_log.case_fields()
     text_key = cases_log.keys.get("query")
-    case_columns = {name: dict(values) for name, values in rows.columns.items() if name != text_key}
+    case_columns = {name: dict(values) for name, values in all_columns.items() if name != text_key}
     cases, lines, own_k = [], cases_log.records.line.tolist(), case_columns.get("k", {})
     for key, row in cases_log.first_rows.items():
         query_id = key.decode("utf-8", "surrogateescape")
@@ -95,14 +107,16 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
                 faults.source, line, "expected the text of a query, found none", hint='write {"query": "…"}'
             )
         k = _check_case_k(faults.source, line, own_k.get(query_id))
-        cases.append(Case(query_id, texts[key], k))
+        cases.append(Case(query_id, texts[key], k, fields[query_id]))
     if WEIGHT in case_columns:
         checked_weights([case_columns[WEIGHT].get(case.id, np.nan) for case in cases])
-    judgments = _judgments(cases_log, qrels, cases)
-    return Cases(cases, judgments, case_columns, faults.source, cases_log.has_id_key, rows.evidence)
+    judgments = _judgments(cases_log, qrels, cases, has_own_rules=labels is not None)
+    return Cases(cases, judgments, case_columns, faults.source, cases_log.has_id_key, evidence, labels)
 
 
-def _judgments(cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case]) -> dict[str, QueryJudgments]:
+def _judgments(
+    cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case], *, has_own_rules: bool
+) -> dict[str, QueryJudgments]:
     """The judgments of each case: relevant are the ids that it lists, or else those with a grade above 0."""
     grades: dict[str, dict[str, float]] = {case.id: {} for case in cases}
     query_ids = qrels.queries.to_text()
@@ -110,7 +124,7 @@ def _judgments(cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case])
         grades[query_ids[query]][doc] = grade
     relevant = {query: [doc for doc, grade in docs.items() if grade > 0] for query, docs in grades.items()}
     relevant_key = cases_log.keys.get("relevant")
-    if relevant_key is not None and "grades" in cases_log.keys:
+    if relevant_key is not None and "grades" in cases_log.keys and not has_own_rules:
         records = cases_log.records.records
         with_list = {
             row: query for row, query in cases_log.queries.items() if records[row].get(relevant_key) is not None

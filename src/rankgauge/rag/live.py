@@ -33,12 +33,12 @@ from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measures
 from rankgauge.rag.cases import AnyCases, Case, Cases, check_no_quotes, read_cases
 from rankgauge.rag.retrieval_result import QueryOutcome, RetrievalResult, result_of, warn_of_repeats
-from rankgauge.rag.scoring import QueryJudgments, evaluate_cases, measures_at
+from rankgauge.rag.scoring import QueryJudgments, evaluate_cases, evaluate_labels, measures_at
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreFault, answer_notes, run_scores
 from rankgauge.retrieval.asking.calls import CallResult, ask_all, ask_all_async, check_k
 from rankgauge.retrieval.asking.documents import IdSource, ResultDetail, ReturnedDetails
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
-from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.asking.functions import CaseRequest, retriever_function
 from rankgauge.retrieval.engines.callables import CallableRetriever, ranked_results_run
 from rankgauge.retrieval.fetch import journal_header, journal_path
 from rankgauge.retrieval.journal import FetchedAnswer, Journal
@@ -68,7 +68,9 @@ def evaluate_retriever(
     ``get_relevant_documents`` or ``search``, asynchronous or not; or a text that names one: ``module:object``,
     ``./FILE.py:object``, ``FILE.yaml``. Test cases are a file (JSON, YAML, CSV, Parquet), a list of
     ``{"query": …, "relevant_ids": […]}``, or what :func:`rankgauge.rag.read_cases` gives; a case with ``topK`` has its
-    own k, and a case with ``weight`` counts by it in the weighted means. ``id`` and ``unit`` are those of
+    own k, a case with ``weight`` counts by it in the weighted means, and one with ``match`` says how its labels are
+    matched with results. A parameter of the retriever with the name of another field, such as ``tenant``, gets its
+    value. ``id`` and ``unit`` are those of
     :class:`RetrievalEvaluator`; ``calls`` sets how many results are fetched, how many calls run at once, timeouts and
     retries.
 
@@ -162,7 +164,10 @@ def ask_queries(
         opened = OpenRetriever(retriever.source, retriever.name, retriever.identity())
     own_k = _own_k(judgments)
     known = {} if judgments is None else _judged_documents(judgments)
-    cases = Cases([Case(query, text, own_k.get(query)) for query, text in texts.items()], known, {})
+    own_fields = asking.fields
+    cases = Cases(
+        [Case(query, text, own_k.get(query), own_fields.get(query, {})) for query, text in texts.items()], known, {}
+    )
     evaluation = _LiveEvaluation(opened, cases, k, None, rules, calls, progress=False)
     try:
         with evaluation.journaled(), evaluation.shown():
@@ -212,17 +217,20 @@ class _LiveEvaluation:
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        self.function = retriever_function(self.opened.retriever, self.opened.name, prefer_async=self.prefer_async)
+        function = retriever_function(self.opened.retriever, self.opened.name, prefer_async=self.prefer_async)
+        self.function = function.with_fields({case.id: case.fields for case in self.cases.cases})
         self.report_progress: Progress = lambda done, total: None
         self.loop = asyncio.get_running_loop() if self.prefer_async else None
         self.extra_measures: tuple[Measure, ...] = () if self.measures is None else parse_measures(self.measures)
         self.pending = list(range(len(self.cases.cases)))
 
     @property
-    def requests(self) -> Sequence[tuple[str, int]]:
-        """Each query that has no answer yet, and how many results it is asked for."""
-        pending = [self.cases.cases[index] for index in self.pending]
-        return [(case.query, self.calls.fetch or case.k or self.k) for case in pending]
+    def requests(self) -> Sequence[CaseRequest]:
+        """Each query that has no answer yet, how many results it is asked for, and the other fields of its case."""
+        return [self._request(self.cases.cases[index]) for index in self.pending]
+
+    def _request(self, case: Case) -> CaseRequest:
+        return CaseRequest(case.query, self.calls.fetch or case.k or self.k, case.fields)
 
     @contextmanager
     def journaled(self) -> Iterator[None]:
@@ -237,7 +245,7 @@ class _LiveEvaluation:
                     facts, scores = kept.facts, tuple(kept.scores)
                     repeated = facts.repeated + facts.collapsed
                     ranking = RankedResults(tuple(kept.docs), scores, repeated, cast(ScoreFault | None, facts.fault))
-                    self.outcomes[index] = self._outcome(index, ranking, None)
+                    self.outcomes[index] = replace(self._outcome(index, ranking, None), latency=facts.latency)
                     self.returned.add(facts.details)
             self.pending = [index for index in self.pending if index not in self.outcomes]
             self.journal = journal
@@ -273,7 +281,8 @@ class _LiveEvaluation:
             calls=replace(self.calls, journal=None, resume=None),
             made_by=self.opened.identity,
         )
-        queries = QueryBatch.from_dict({case.id: case.query for case in cases})
+        texts = QueryBatch.from_dict({case.id: case.query for case in cases})
+        queries = replace(texts, fields={case.id: case.fields for case in cases})
         return {**journal_header(retriever, queries, self.k), "k_of_cases": [case.k for case in cases]}
 
     def handle(self, row: int, call: CallResult) -> None:
@@ -290,7 +299,7 @@ class _LiveEvaluation:
         if self.journal is not None:
             status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
             scores = list(run_scores(ranking.ids, ranking.scores))
-            facts = replace(self.rules.facts(ranking, call.error), details=details)
+            facts = replace(self.rules.facts(ranking, call.error), details=details, latency=call.latency)
             self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts)])
         self.report_progress(len(self.outcomes), len(self.cases.cases))
 
@@ -309,10 +318,10 @@ class _LiveEvaluation:
         return not is_any_judged and self._first_asked is not None
 
     @property
-    def first_request(self) -> Sequence[tuple[str, int]]:
+    def first_request(self) -> Sequence[CaseRequest]:
         """The first query that was asked now and has both results and judged ids."""
         cases = [] if self._first_asked is None else [self.cases.cases[self._first_asked]]
-        return [(case.query, self.calls.fetch or case.k or self.k) for case in cases]
+        return [self._request(case) for case in cases]
 
     @property
     def pause(self) -> float:
@@ -324,13 +333,13 @@ class _LiveEvaluation:
         asked = (
             index
             for index, outcome in self.outcomes.items()
-            if outcome.latency is not None and outcome.retrieved and self._judged(outcome)
+            if outcome.attempts is not None and outcome.retrieved and self._judged(outcome)
         )
         return min(asked, default=None)
 
     def _judged(self, outcome: QueryOutcome) -> set[str]:
         """The ids that are judged for a query; none if its labels are texts."""
-        judgments = self.cases.judgments.get(outcome.id)
+        judgments = self.cases.judgments.get(outcome.id) if self.cases.labels is None else None
         return set() if judgments is None else {*judgments.relevant, *judgments.grades}
 
     def handle_again(self, _: int, call: CallResult) -> None:
@@ -387,20 +396,22 @@ class _LiveEvaluation:
 
     def result(self, max_failures: int | None) -> RetrievalResult:
         outcomes = [self.outcomes[index] for index in range(len(self.cases.cases))]
-        check_no_quotes(self.cases, {name for outcome in outcomes for name in outcome.retrieved})
+        if self.cases.labels is None:
+            check_no_quotes(self.cases, {name for outcome in outcomes for name in outcome.retrieved})
         columns = {name: dict(values) for name, values in self.cases.columns.items()}
         cutoff: int | str = self.k
         if "k" in columns:
             columns["k"] = {outcome.id: outcome.k for outcome in outcomes}
             cutoff = "k"
-        evaluation = evaluate_cases(
-            self.run_of(outcomes),
-            self.cases.judgments,
-            [*measures_at(cutoff).values(), *self.extra_measures],
-            columns=columns,
-            texts={outcome.id: outcome.query for outcome in outcomes},
-            evidence=self.cases.evidence,
-        )
+        run, texts = self.run_of(outcomes), {outcome.id: outcome.query for outcome in outcomes}
+        measures = [*measures_at(cutoff).values(), *self.extra_measures]
+        if self.cases.labels is None:
+            evaluation = evaluate_cases(
+                run, self.cases.judgments, measures, columns=columns, texts=texts, evidence=self.cases.evidence
+            )
+        else:
+            judgments = self.cases.labels.judgments.with_columns(columns)
+            evaluation = evaluate_labels(replace(self.cases.labels, judgments=judgments), run, measures, texts)
         scores = evaluation.scores[0]
         if self.journal is not None and self.journal.reused.count:
             scores = replace(scores, notes=(*scores.notes, Note("answers-reused", str(self.journal.reused))))

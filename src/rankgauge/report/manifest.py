@@ -79,6 +79,8 @@ SETTINGS = {
         }
     ),
     "changes": AtMost(MAX_RESULTS),
+    "match?": str,
+    "ignore_case?": bool,
     "k": AtMost(MAX_RESULTS),
 }
 MANIFEST_SHAPE = {

@@ -199,7 +199,7 @@ def report_of(
     if comparison is None and len(evaluation.scores) > 1:
         comparison = compare_evaluation(
             evaluation,
-            (settings.baseline or 0) if baseline is None else baseline,
+            settings.baseline if baseline is None else baseline,
             statistics=settings.statistics,
             by=settings.by or (),
             changes=settings.changes,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +40,7 @@ from rankgauge.retrieval.asking.failures import (
     recorded_answers,
     too_many_failures,
 )
-from rankgauge.retrieval.engines.callables import extras_of_answers, first_results
+from rankgauge.retrieval.engines.callables import CallableRetriever, extras_of_answers, first_results
 from rankgauge.retrieval.journal import FetchedAnswer, Journal, ReusedAnswers
 from rankgauge.retrieval.retriever import (
     Decisions,
@@ -65,7 +66,8 @@ class FetchOptions:
     ``tag`` names the run (by default as the retriever); a retriever that answers batches gets ``batch_size`` queries at
     once; ``resume`` decides about the answers of an interrupted fetch; ``inputs`` are files that must not be
     overwritten. If more queries fail than ``max_failures``, the fetch ends with an error and can be resumed; None
-    allows any number.
+    allows any number. With ``keep_journal``, the journal stays after the run is written, for a caller that fetches
+    several runs: if a later one stops, those before it are not asked again.
     """
 
     tag: str | None = setting(
@@ -75,6 +77,7 @@ class FetchOptions:
     resume: bool | None = setting_of(JournalSettings, "resume")
     inputs: Sequence[str | Path] = ()
     max_failures: int | None = setting_of(BenchmarkSettings, "max_failures")
+    keep_journal: bool = False
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -145,26 +148,28 @@ def fetch_run(
         raise UsageError(f"k and the batch size must be at least 1, found {k} and {options.batch_size}")
     target, name = Path(out), options.tag or retriever.name
     check_writable(target, inputs=options.inputs)
-    check_no_white_space(queries.ids, "query id")
-    check_tag(name)
+    is_log = is_log_name(target)
+    if not is_log:
+        check_no_white_space(queries.ids, "query id")
+        check_tag(name)
     start = time.monotonic()
     with Journal(journal_path(target), journal_header(retriever, queries, k), resume=options.resume) as journal:
         reused = journal.reused
         with phase(f"fetching {name}", "query", len(queries)) as fetching:
             fetching.first = reused.count
             report = progress or (lambda done, total, _: fetching.report(done, total))
-            with _FetchedAnswers(journal, len(queries), options.max_failures, report) as fetched:
+            with _FetchedAnswers(journal, len(queries), options.max_failures, report, is_log=is_log) as fetched:
                 _ask(retriever, _unanswered(queries, journal), k, options.batch_size, decisions, fetched)
         answers = [journal.answers[query] for query in queries.ids.to_text()]
         # Opened only now: a process that is killed earlier leaves its journal, and no incomplete run beside it.
-        is_log = is_log_name(target)
         if is_log:
             texts = dict(zip(queries.ids.to_text(), queries.texts, strict=True))
             write_log(target, run_from_answers(answers, name, k), queries=texts, inputs=options.inputs)
         else:
             rankings = ((answer.query, answer.docs, answer.scores) for answer in answers)
             write_answers(rankings, target, name, options.inputs)
-        journal.remove()
+        if not options.keep_journal:
+            journal.remove()
     return FetchResult(name, answers, reused, time.monotonic() - start, k, is_log)
 
 
@@ -174,12 +179,17 @@ def journal_path(out: str | Path) -> Path:
 
 
 def journal_header(retriever: Retriever, queries: QueryBatch, k: int) -> dict[str, Any]:
-    """What identifies a fetch: the retriever with its corpus and model, the queries, k."""
+    """What identifies a fetch: the retriever with its corpus and model, the queries with the fields it takes, k."""
     digest = hashlib.sha256(b"rankgauge queries 1\n" + queries.ids.content())
     for text in queries.texts:
         data = text.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "little") + data)
-    return {"retriever": dict(retriever.identity()), "queries": digest.hexdigest(), "k": k}
+    header = {"retriever": dict(retriever.identity()), "queries": digest.hexdigest(), "k": k}
+    sent = retriever.sent_fields(queries) if isinstance(retriever, CallableRetriever) else []
+    if not sent:
+        return header
+    fields = json.dumps(sent, sort_keys=True, default=str).encode("ascii")
+    return {**header, "sent_fields": hashlib.sha256(fields).hexdigest()}
 
 
 def run_from_answers(answers: Sequence[FetchedAnswer], name: str, k: int) -> Run:
@@ -198,7 +208,10 @@ def run_from_answers(answers: Sequence[FetchedAnswer], name: str, k: int) -> Run
 class _FetchedAnswers:
     """Saves answers as they arrive, from whichever thread, and ends the fetch if too many queries fail."""
 
-    def __init__(self, journal: Journal, total: int, max_failures: int | None, progress: FetchProgress) -> None:
+    def __init__(
+        self, journal: Journal, total: int, max_failures: int | None, progress: FetchProgress, *, is_log: bool
+    ) -> None:
+        self._is_log = is_log
         self._journal, self._total, self._max_failures, self._progress = journal, total, max_failures, progress
         self._answered = journal.reused.count
         self._failures: dict[str, str] = {}
@@ -214,6 +227,8 @@ class _FetchedAnswers:
 
     def add(self, answers: Sequence[FetchedAnswer]) -> None:
         """Save answers."""
+        if not self._is_log:
+            check_no_white_space(Ids.from_text([doc for answer in answers for doc in answer.docs]), "document id")
         with self._lock:
             if not self._is_open:
                 return
@@ -241,7 +256,6 @@ def _ask(
 
         def handle(row: int, ranking: RankedResults, facts: AnswerFacts) -> None:
             docs, scores = first_results(ranking, k)
-            check_no_white_space(Ids.from_text(docs), "document id")
             status = Status.FAILED if facts.error is not None else Status.ANSWERED if docs else Status.EMPTY
             fetched.add([FetchedAnswer(names[row], docs, scores, status, {}, facts)])
 
@@ -270,7 +284,6 @@ def _answers_from_run(
 ) -> list[FetchedAnswer]:
     if list(run.queries) != list(batch.ids):
         raise InputError(f"retriever {run.name} did not answer exactly the queries of its batch, in their order")
-    check_no_white_space(run.docs, "document id")
     docs, scores = run.docs.to_text(), run.scores.tolist()
     answers = []
     for row, query in enumerate(run.queries):

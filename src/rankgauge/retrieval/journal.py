@@ -25,7 +25,7 @@ from rankgauge.core.run import Status
 from rankgauge.errors import InputError, other_version, printable, shown, warn_user, write_errors
 from rankgauge.io.owned_files import open_locked, read_locked, remove_locked
 from rankgauge.io.stored_json import Matching, parse_record
-from rankgauge.io.writers import is_word, plain_json
+from rankgauge.io.writers import plain_json
 from rankgauge.retrieval.asking.documents import ResultDetail, ReturnedDetails
 from rankgauge.retrieval.asking.failures import AnswerFacts
 from rankgauge.retrieval.embedders.embedder import code_note, unhashed_note
@@ -33,8 +33,8 @@ from rankgauge.retrieval.embedders.embedder import code_note, unhashed_note
 JOURNAL_VERSION = "rankgauge.journal/3"
 JOURNAL_MAGIC = b'{"journal":"rankgauge.journal/'  # what a file begins with that may be emptied or deleted
 INFINITE = ("inf", "-inf")
-FACT_FIELDS = ("repeated", "collapsed", "fault", "short_of")
-ID_SHAPE = Matching("an id without white space", is_word)
+FACT_FIELDS = ("repeated", "collapsed", "fault", "short_of", "latency")
+ID_SHAPE = Matching("an id", bool)
 ANSWER_SHAPE = {
     "query": ID_SHAPE,
     "docs": [ID_SHAPE],
@@ -45,6 +45,7 @@ ANSWER_SHAPE = {
     "collapsed?": int,
     "fault?": str,
     "short_of?": int,
+    "latency?": float,
     "decision?": dict,
     "details?": [[(str, dict, type(None))]],
 }
@@ -139,6 +140,13 @@ def check_journal(path: Path, resume: bool | None) -> None:
             answer = FetchedAnswer.from_line(line)
             answers[answer.query] = answer
     ReusedAnswers.of(answers.values()).check_age(path, resume)
+
+
+def discard_journal(path: Path) -> None:
+    """Delete a journal whose answers are all written elsewhere, if there is one."""
+    if path.is_file():
+        with open_locked(path, JOURNAL_MAGIC, "a journal") as file:
+            remove_locked(file, path)
 
 
 class Journal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -26,10 +26,11 @@ AnswerHandler = Callable[[int, "RankedResults", "AnswerFacts"], None]
 
 @dataclass(frozen=True, eq=False)
 class QueryBatch:
-    """Queries as a retriever receives them: ids and texts, in order."""
+    """Queries as a retriever receives them: ids and texts, in order, and the other fields of each by its id."""
 
     ids: Ids
     texts: Sequence[str]
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, texts: Mapping[str, str]) -> QueryBatch:
@@ -43,14 +44,18 @@ class QueryBatch:
             raise UsageError(
                 "the queries have no texts to retrieve with", hint="add a column named text, query or question"
             )
-        return cls(queries.ids, [text or "" for text in queries.texts])
+        fields: dict[str, dict[str, Any]] = {}
+        for name, values in queries.columns.items():
+            for query, value in values.items():
+                fields.setdefault(query, {})[name] = value
+        return cls(queries.ids, [text or "" for text in queries.texts], fields)
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def take(self, rows: Ints) -> QueryBatch:
         """The queries at the given rows."""
-        return QueryBatch(self.ids.take(rows), [self.texts[row] for row in rows.tolist()])
+        return QueryBatch(self.ids.take(rows), [self.texts[row] for row in rows.tolist()], self.fields)
 
 
 @runtime_checkable

@@ -17,9 +17,13 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.run import Run
 from rankgauge.core.settings import Section, check_settings, check_values, setting
-from rankgauge.errors import UsageError, held_warnings
-from rankgauge.evaluation.evaluate import evaluate
+from rankgauge.errors import UsageError, held_warnings, warn_user
+from rankgauge.evaluation.evaluate import DEFAULT_DEPTH, AnyQrels, AnyRun, evaluate, needed_depth
 from rankgauge.evaluation.query_split import QuerySplit, split_queries
+from rankgauge.io.read import as_qrels, runs_and_notes
+from rankgauge.io.reading_options import Reading
+from rankgauge.io.results import Opening, open_inputs
+from rankgauge.io.sources import check_runs
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
 from rankgauge.retrieval.fusion import DEFAULT_NORMALIZATION, DEFAULT_RRF_K, fuse
@@ -189,8 +193,8 @@ class _Side:
 
 
 def tune(
-    qrels: Qrels,
-    runs: Sequence[Run],
+    labels: AnyQrels,
+    results: Sequence[AnyRun] = (),
     *,
     measure: str = DEFAULT_TUNING.measure,
     methods: Sequence[str] = DEFAULT_TUNING.methods,
@@ -203,8 +207,10 @@ def tune(
 
     The best has the highest value, or the lowest if lower is better for the measure; among equals, the simplest is
     taken. The split is half and half, by a hash of the query id, unless ``dev`` or ``test`` is given; queries of one
-    ``unit`` (a column of the judgments) are on the same side.
+    ``unit`` (a column of the judgments) are on the same side. Labels and results are those of ``evaluate_runs``; a live
+    retriever is asked the queries of the labels, once.
     """
+    qrels, runs = _opened(labels, results, measure)
     if len(runs) < 2:
         raise UsageError(f"tuning a fusion needs at least two runs, found {len(runs)}")
     tuned_measure = parse_measure(measure).frozen(qrels)
@@ -225,6 +231,18 @@ def tune(
         TuningScore("tuned", dev_side.score_choice(best, k), test_side.score(tuned_run)),
     ]
     return TuningResult(best, len(choices), str(tuned_measure), queries, tuple(scores), tuned_run)
+
+
+def _opened(labels: AnyQrels, results: Sequence[AnyRun], measure: str) -> tuple[Qrels, list[Run]]:
+    """Judgments and runs in memory."""
+    if isinstance(labels, Qrels) and results and all(isinstance(run, Run) for run in results):
+        return labels, [run for run in results if isinstance(run, Run)]
+    check_runs(results)
+    reading, depth = Reading(), max(DEFAULT_DEPTH, needed_depth([parse_measure(measure)]))
+    opened = open_inputs(labels, results, reading, None, Opening(depth, depth, needs_rankings=True)).judged(reading)
+    for note in opened.notes:
+        warn_user(note.message)
+    return as_qrels(opened.labels, reading), [run for one in opened.results for run in runs_and_notes(one, reading)[0]]
 
 
 def apply_choice(runs: Sequence[Run], choice: FusionChoice, k: int | None) -> Run:

@@ -143,6 +143,7 @@ class UnitRow:
     sample: Sample
     residuals: Floats  # of the units' totals; 0 for a unit without a difference
     sizes: Floats  # queries per unit, or their weights; 0 for a unit without a difference
+    totals: Floats  # of the units, in quanta; 0 for a unit without a difference
 
     @cached_property
     def varying(self) -> int:
@@ -192,12 +193,13 @@ def _unit_row(column: Floats, unit: Ints, weight: Floats) -> UnitRow:
     own = unit[present]
     data = sample(column[present], own, weights=weight[present], name="differences")
     total = int(unit.max(initial=-1)) + 1
-    residuals, sizes = np.zeros(total), np.zeros(total)
+    residuals, sizes, totals = np.zeros(total), np.zeros(total), np.zeros(total)
     of_unit = own[np.unique(data.unit, return_index=True)[1]]
     if len(data):
         residuals[of_unit] = data.residuals / data.scale
         sizes[of_unit] = data.sizes
-    return UnitRow(data, residuals, sizes)
+        totals[of_unit] = data.totals
+    return UnitRow(data, residuals, sizes, totals)
 
 
 @dataclass(frozen=True, eq=False)

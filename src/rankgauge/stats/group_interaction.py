@@ -27,11 +27,12 @@ def interaction(
     alpha: float | None = None,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> TestResult:
-    """Test whether the mean difference is the same in every group: the p of Welch's F under permuted groups.
+    """Test whether the mean difference is the same in every group: the p of Welch's F, under permuted groups and drawn.
 
-    p = (b + 1) / (B + 1), where b of B permutations have at least the observed F. It is exact if queries are
-    exchangeable between groups; if groups differ in their spread but not in their means, it is approximately valid,
-    because Welch's F weighs each group by its own variance. ``alpha`` is the strictest level that a correction leaves
+    p = (b + 1) / (B + 1), where b of B permutations have at least the observed F, or that of as many bootstrap draws
+    of each group from its own differences, moved to the same mean, if it is larger. Permutations are exact if queries
+    are exchangeable between groups, but a small group with a large spread makes them err; draws from the group itself
+    do not, but they err if a group is very small. ``alpha`` is the strictest level that a correction leaves
     to this p: if fewer than 10 permutations reach the observed F, up to 10 / alpha are drawn, so that the corrected p
     can be significant. A group without variance, observed or permuted, counts as having 10⁻¹² of the variance of all
     differences: F is its limit as the variance vanishes, and very large if two such groups have different means. If
@@ -46,7 +47,7 @@ def interaction(
     data = sample(differences, units, name="differences")
     group = unit_numbers(groups, len(data))
     result = TestResult(
-        None, None, len(data), "Welch's F with permuted groups", "greater", exact=False, units=data.shared
+        None, None, len(data), "Welch's F, permuted and drawn", "greater", exact=False, units=data.shared
     )
     if data.shared is not None:
         if len({*zip(data.unit.tolist(), group.tolist(), strict=True)}) > data.units:
@@ -71,8 +72,29 @@ def interaction(
             reached += int(np.count_nonzero(welch_f(whole[order], sizes, least) >= bound))
         if reached >= ENOUGH_EXTREME:
             break
-    p = (reached + 1) / (drawn + 1)
+    p = max((reached + 1) / (drawn + 1), _drawn_p(whole, group, least, bound, drawn, resampling.stream))
     return replace(result, statistic=observed, p=p, resamples=drawn, seed=int(resampling.seed))
+
+
+def _drawn_p(whole: Floats, group: Ints, least: float, bound: float, count: int, stream: RandomStream) -> float:
+    """The share of bootstrap draws, of each group from its own centered differences, with at least the observed F."""
+    order = np.argsort(group, kind="stable")
+    sizes, ordered = np.bincount(group), whole[order]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    centered = ordered - np.repeat(np.add.reduceat(ordered, starts) / sizes, sizes)
+    reached = 0
+    for number, size in blocks(count):
+        block = stream.child("interaction", "draws", f"block {number}")
+        bits = [block.child(str(place)).bits() for place in range(len(sizes))]
+        most = max(1, _WORDS_IN_MEMORY // len(whole))
+        for start in range(0, size, most):
+            rows = min(most, size - start)
+            drawn = [
+                centered[first + source.below(n, rows, n + n % 2)[:, :n]]
+                for first, n, source in zip(starts.tolist(), sizes.tolist(), bits, strict=True)
+            ]
+            reached += int(np.count_nonzero(welch_f(np.hstack(drawn), sizes, least) >= bound))
+    return (reached + 1) / (count + 1)
 
 
 def _stages(n: int, alpha: float | None, resampling: Resampling) -> Iterator[Iterator[Ints]]:

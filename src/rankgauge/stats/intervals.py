@@ -158,7 +158,7 @@ def _mean_interval(
 
 def _drawn_t(samples: Sequence[Sample], resampling: Resampling) -> Floats:
     """The t of each sample (first axis) in each bootstrap draw, sorted; the samples have the same number of units."""
-    rows = [UnitRow(data, data.residuals / data.scale, data.sizes) for data in samples]
+    rows = [UnitRow(data, data.residuals / data.scale, data.sizes, data.totals) for data in samples]
     return np.sort(draw(rows, resampling.count(RESAMPLES), resampling.stream.child("interval")).t, axis=1)
 
 

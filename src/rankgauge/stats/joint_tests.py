@@ -2,8 +2,15 @@
 
 Queries (or the units they share) are drawn with replacement, the same ones for every row, which keeps the dependence
 between rows. Each row has its own t: (mean of the draw − mean) / standard error of the draw, over the row's own queries
-and unit totals. The largest t of any row, draw by draw, gives one critical value c. A row is significant if its t
-exceeds c, and its interval is mean ± c · standard error: it excludes 0 exactly if the row is significant.
+and unit totals. Each side is tested by itself: the smallest t of any row, draw by draw, gives the critical value of
+losses, and the largest that of gains. A row is significant if its t exceeds that of its side, and its bound on this
+side is as many standard errors from the mean: it excludes 0 exactly if the row is significant. A two-sided test is both
+one-sided ones at half the level, and its p is twice the smaller one.
+
+Two corrections make p fall with every further loss. Random signs must not explain the difference either: the p of
+joint sign flips counts if it is larger, and then the bound moves to 0. And the test of a row that hardly varies, below,
+counts in place of the draws if it is more certain: if nearly all queries lost the same, draws that miss the others have
+hardly any spread, and a t that means nothing.
 
 A row that hardly varies has no usable t, because many draws miss the few queries that differ. It leaves the draws, with
 its Bonferroni share of alpha, for an exact test and an interval of its own, below. So is the smallest difference that
@@ -19,8 +26,9 @@ multiple hypothesis testing, JASA 2005.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,11 +47,12 @@ from rankgauge.stats.draws import (
     unit_rows,
 )
 from rankgauge.stats.noise import RunNoise
-from rankgauge.stats.randomization import flip_test
+from rankgauge.stats.randomization import MAX_EXACT_DIFFERENCES, exact_p, flip_test, flipped_sums
 from rankgauge.stats.results import Alternative, Interval, check_alternative, check_between
 from rankgauge.stats.samples import Floats, Ints, Sample, Units, unit_numbers
 
 DRAWN, SPARSE = "bootstrap max-t", "Bonett–Price"
+Side = Literal["less", "greater"]
 Range = tuple[float, float]
 UNBOUNDED: Range = (-math.inf, math.inf)
 
@@ -55,7 +64,7 @@ class JointRow:
     p: float | None
     interval: Interval
     p_alone: float | None = None  # not corrected
-    critical: float | None = None  # in standard errors; None if the row left the draws
+    critical: float | None = None  # in standard errors, the larger of both sides; None if the row left the draws
     detectable: float | None = None  # the true difference that a new sample would show with 80% power
     changes_needed: int | None = None  # one-way changes that would be significant, if the row left the draws
 
@@ -84,18 +93,28 @@ class _Question:
         return round(1 - self.confidence, 12)
 
     @property
-    def sides(self) -> int:
-        """The number of closed ends of an interval."""
-        return 2 if self.alternative == "two-sided" else 1
+    def sides(self) -> tuple[Side, ...]:
+        """The directions that are tested: each closes one end of an interval."""
+        return ("less", "greater") if self.alternative == "two-sided" else (self.alternative,)
+
+    @property
+    def side_alpha(self) -> float:
+        """The error of the whole family on one side."""
+        return self.alpha / len(self.sides)
 
     @property
     def outside(self) -> float:
         """The share of alpha beyond each closed end that a row has if it leaves the draws."""
-        return self.alpha / self.family / self.sides
+        return self.side_alpha / self.family
 
-    def extremes(self, t: Floats) -> Floats:
-        """How far each t lies in the direction that is tested."""
-        return np.abs(t) if self.alternative == "two-sided" else t * (-1.0 if self.alternative == "less" else 1.0)
+    def p(self, by_side: Mapping[Side, float]) -> float:
+        """The p of a row: of its side, or twice the smaller one of both."""
+        return min(1.0, len(self.sides) * min(by_side.values()))
+
+
+def _toward(side: Side, values: Floats) -> Floats:
+    """How far values lie in the direction that is tested."""
+    return -values if side == "less" else values
 
 
 def joint_test(
@@ -108,7 +127,7 @@ def joint_test(
     ranges: Sequence[Range] | None = None,
     strata: Units | None = None,
     noise: Sequence[RunNoise | None] | None = None,
-    sensitivity: bool = True,
+    sensitivity: bool | Sequence[bool] = True,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> JointResult:
     """Test every column of differences, and give simultaneous intervals of their means.
@@ -117,7 +136,7 @@ def joint_test(
     for each query, the means are weighted. ``ranges`` are the possible differences of each column, which no interval
     leaves. ``strata`` are groups of queries of which each draw has as many as there are; a unit must not belong to
     several. ``noise`` is that of whole runs, for each column in which it is known. ``sensitivity`` is whether
-    detectable differences are computed.
+    detectable differences are computed, of all columns or of each.
     """
     check_alternative(alternative)
     check_between("confidence", confidence, 0, 1)
@@ -136,28 +155,26 @@ def joint_test(
     if drawn:
         drawn_rows = [rows[index] for index in drawn]
         draws = draw(drawn_rows, resamples, resampling.stream.child("joint"), _unit_strata(strata, units, len(values)))
-        critical = _critical(draws, question)
-        errors = [
-            _error(row, draws, place, critical, question, noises[index])
-            for place, (index, row) in enumerate(zip(drawn, drawn_rows, strict=True))
-        ]
-        own = question.extremes(
-            np.array([row.sample.mean / error for row, error in zip(drawn_rows, errors, strict=True)])
-        )
-        critical, p_values = _p_values(draws, own, critical, question)
-        alone = _p_alone(draws, own, question)
+        ranged = [limits[index] for index in drawn]
+        tests = {
+            side: _side_tests(side, drawn_rows, draws, question, [noises[index] for index in drawn], ranged)
+            for side in question.sides
+        }
+        flips = _flips(drawn_rows, question, resampling)
         for place, index in enumerate(drawn):
-            row, error = rows[index], errors[place]
-            stream = resampling.stream.child("detectable")
-            detectable = (
-                detectable_difference_of(row, draws, place, critical, question.outside, alternative, stream)
-                if sensitivity
-                else None
+            by_side = {side: tests[side].combined(place, flips[side]) for side in question.sides}
+            interval = _interval(rows[index], by_side, question, limits[index])
+            detectable = None
+            if sensitivity if isinstance(sensitivity, bool) else sensitivity[index]:
+                stream = resampling.stream.child("detectable")
+                detectable = detectable_difference_of(rows[index], draws, place, by_side, question.outside, stream)
+            results[index] = JointRow(
+                question.p({side: one.p for side, one in by_side.items()}),
+                interval,
+                question.p({side: one.p_alone for side, one in by_side.items()}),
+                max(one.critical for one in by_side.values()),
+                detectable,
             )
-            if detectable is not None:
-                detectable *= error / row.sample.standard_error
-            interval = _interval(row, critical * error, question, limits[index])
-            results[index] = JointRow(p_values[place], interval, alone[place], critical, detectable)
     return JointResult(
         tuple(results[index] for index in range(len(rows))), question.family, resamples, int(resampling.seed)
     )
@@ -173,48 +190,150 @@ def _unit_strata(strata: Units | None, units: Units | None, queries: int) -> Int
     return stratum[np.unique(unit, return_index=True)[1]]
 
 
-def _critical(draws: Draws, question: _Question) -> float:
-    """The critical value of t; rows outside of the draws keep their share of alpha."""
-    rows, count = draws.t.shape
-    allowed = math.floor(question.alpha * rows / question.family * (count + 1) + 1e-9)
-    return float(np.sort(question.extremes(draws.t).max(axis=0))[-allowed]) if allowed else math.inf
+@dataclass(frozen=True)
+class _SideTest:
+    """One row on one side: both p values, and the distance of the bound from the mean."""
+
+    p: float
+    p_alone: float
+    half: float  # infinite if no bound is known
+    critical: float
+    error: float
+    is_explained: bool = False  # whether random signs explain the difference: the bound does not exclude 0
 
 
-def _error(
-    row: UnitRow, draws: Draws, place: int, critical: float, question: _Question, noise: RunNoise | None
-) -> float:
+@dataclass(frozen=True)
+class _SideTests:
+    """All drawn rows on one side, before random signs are tried."""
+
+    rows: tuple[_SideTest, ...]
+    alpha: float
+
+    def combined(self, place: int, flips: Sequence[tuple[float, float]]) -> _SideTest:
+        """One row with the p values of sign flips, corrected and alone, if these are larger."""
+        row, (p, alone) = self.rows[place], flips[place]
+        return replace(row, p=max(row.p, p), p_alone=max(row.p_alone, alone), is_explained=p > self.alpha)
+
+
+def _side_tests(
+    side: Side,
+    rows: Sequence[UnitRow],
+    draws: Draws,
+    question: _Question,
+    noises: Sequence[RunNoise | None],
+    limits: Sequence[Range],
+) -> _SideTests:
+    """The rows on one side by their draws, or as rows that hardly vary if that is more certain."""
+    t = _toward(side, draws.t)
+    largest, count = np.sort(t.max(axis=0)), t.shape[1]
+    # Rows outside of the draws keep their share of alpha.
+    allowed = math.floor(question.side_alpha * len(rows) / question.family * (count + 1) + 1e-9)
+    critical = float(largest[-allowed]) if allowed else math.inf
+    errors = [
+        _error(row, t[place], critical, question, noise)
+        for place, (row, noise) in enumerate(zip(rows, noises, strict=True))
+    ]
+    own = _toward(side, np.array([row.sample.mean / error for row, error in zip(rows, errors, strict=True)]))
+    # A t that equals the critical value but for rounding must not exceed it here and fall short of it in the interval.
+    critical = max([critical, *(value for value in own.tolist() if math.isclose(value, critical, rel_tol=1e-9))])
+    reached = count - np.searchsorted(largest, own * (1 - 1e-9), side="left")
+    reached_alone = np.count_nonzero(t >= own[:, np.newaxis] * (1 - 1e-9), axis=1)
+    tests = []
+    for place, (row, error) in enumerate(zip(rows, errors, strict=True)):
+        # One division of whole numbers: a p of exactly alpha must not be rounded to more than alpha.
+        p = min(1.0, (int(reached[place]) + 1) * question.family / ((count + 1) * len(rows)))
+        test = _SideTest(p, (int(reached_alone[place]) + 1) / (count + 1), critical * error, critical, error)
+        noise = noises[place]
+        if own[place] > 0 and (noise is None or not noise.between):
+            test = _at_least_sparse(side, row.sample, test, question, max(map(abs, limits[place])))
+        tests.append(test)
+    return _SideTests(tuple(tests), question.side_alpha)
+
+
+def _error(row: UnitRow, t: Floats, critical: float, question: _Question, noise: RunNoise | None) -> float:
     """The standard error of a row, or a wider one that has the noise of whole runs too."""
     if noise is None:
         return row.sample.standard_error
-    beyond = float(np.mean(question.extremes(draws.t[place]) >= critical))
-    outside = max(beyond, question.alpha / question.family) / question.sides
+    outside = max(float(np.mean(t >= critical)), question.side_alpha / question.family)
     return noise.widened(row.sample.standard_error, row.sample.units, outside)
 
 
-def _p_values(draws: Draws, own: Floats, critical: float, question: _Question) -> tuple[float, list[float]]:
-    """The p of each row, and the critical value that agrees with them."""
-    largest = np.sort(question.extremes(draws.t).max(axis=0))
-    # A t that equals the critical value but for rounding must not exceed it here and fall short of it in the interval.
-    critical = max([critical, *(t for t in own.tolist() if math.isclose(t, critical, rel_tol=1e-9))])
-    reached = len(largest) - np.searchsorted(largest, own * (1 - 1e-9), side="left")
-    # One division of whole numbers: a p of exactly alpha must not be rounded to more than alpha.
-    p = (reached + 1) * question.family / ((len(largest) + 1) * len(own))
-    return critical, np.minimum(p, 1.0).tolist()
+def _at_least_sparse(side: Side, data: Sample, test: _SideTest, question: _Question, widest: float) -> _SideTest:
+    """A row on the side of its mean, with p and bound of a row that hardly varies if these are more certain."""
+    is_one_way = float(_toward(side, data.totals).min()) >= 0
+    if not is_one_way and math.isinf(widest):
+        return test
+    mean, error = adjusted_mean(data, widest, all_of_range=not is_one_way)
+    p = t_tail(mean / error, data.units - 1, side)
+    reach = t_quantile(1 - question.outside, data.units - 1) * error
+    half = min(test.half, reach + float(_toward(side, np.array(data.mean - mean))))
+    return replace(
+        test,
+        p=min(test.p, p * question.family),
+        p_alone=min(test.p_alone, p),
+        half=half,
+        critical=half / test.error,
+    )
 
 
-def _p_alone(draws: Draws, own: Floats, question: _Question) -> list[float]:
-    """The p of each row by its own draws."""
-    reached = np.count_nonzero(question.extremes(draws.t) >= own[:, np.newaxis] * (1 - 1e-9), axis=1)
-    return [(int(count) + 1) / (draws.t.shape[1] + 1) for count in reached]
+def _flips(
+    rows: Sequence[UnitRow], question: _Question, resampling: Resampling
+) -> dict[Side, list[tuple[float, float]]]:
+    """The p of each row on each side by sign flips of whole units: corrected over all rows, and alone.
+
+    Σd² does not change with the signs, so S / sqrt(Σd²) orders the patterns of signs as t does. A single row of few
+    changes is flipped in all ways.
+    """
+    if len(rows) == 1 and _flips_exactly(rows[0].sample):
+        exact = {side: _flipped_alone(rows[0].sample, side) for side in question.sides}
+        return {side: [(min(1.0, p * question.family), p)] for side, p in exact.items()}
+    totals = np.column_stack([row.totals for row in rows])
+    spread = np.sqrt(np.square(totals).sum(axis=0))
+    parts = totals[totals.any(axis=1)] / spread
+    own, slack = (np.array([getattr(row.sample, name) for row in rows]) / spread for name in ("total", "slack"))
+    count = resampling.count(RESAMPLES)
+    sums = np.hstack([*flipped_sums(parts, count, resampling.stream.child("joint"))])
+    out: dict[Side, list[tuple[float, float]]] = {}
+    for side in question.sides:
+        turned, bounds = _toward(side, sums), _toward(side, own) - slack - 1e-9
+        largest = np.sort(turned.max(axis=0))
+        reached = count - np.searchsorted(largest, bounds, side="left")
+        alone = np.count_nonzero(turned >= bounds[:, np.newaxis], axis=1)
+        out[side] = [
+            (min(1.0, (int(joint) + 1) * question.family / ((count + 1) * len(rows))), (int(single) + 1) / (count + 1))
+            for joint, single in zip(reached, alone, strict=True)
+        ]
+    return out
 
 
-def _interval(row: UnitRow, half: float, question: _Question, limit: Range) -> Interval:
+def _flips_exactly(data: Sample) -> bool:
+    """Whether all patterns of signs can be counted."""
+    changes = data.totals[data.totals != 0]
+    return len(changes) <= MAX_EXACT_DIFFERENCES or bool((changes > 0).all() or (changes < 0).all())
+
+
+def _flipped_alone(data: Sample, side: Side) -> float:
+    """The exact p of sign flips of one row; 2⁻ᵏ if k changes all have the direction that is tested."""
+    changes = data.totals[data.totals != 0]
+    if len(changes) > MAX_EXACT_DIFFERENCES:
+        return 0.5 ** len(changes) if _toward(side, changes)[0] > 0 else 1.0
+    return exact_p(changes, data.total, data.slack, side)
+
+
+def _interval(row: UnitRow, by_side: Mapping[Side, _SideTest], question: _Question, limit: Range) -> Interval:
     data = row.sample
-    if math.isclose(half, abs(data.mean), rel_tol=1e-12):  # t equals the critical value: the interval ends at 0
-        half = abs(data.mean)
+    ends: dict[Side, float] = {"less": math.inf, "greater": -math.inf}  # upper, lower
+    for side, test in by_side.items():
+        half = test.half
+        if math.isclose(half, abs(data.mean), rel_tol=1e-12):  # t equals the critical value: the interval ends at 0
+            half = abs(data.mean)
+        end = data.mean + half if side == "less" else data.mean - half
+        if test.is_explained:
+            end = max(end, 0.0) if side == "less" else min(end, 0.0)
+        ends[side] = end
     interval = Interval(
-        -math.inf if question.alternative == "less" else data.mean - half,
-        math.inf if question.alternative == "greater" else data.mean + half,
+        ends["greater"],
+        ends["less"],
         question.confidence,
         DRAWN,
         len(data),
@@ -238,12 +357,14 @@ def _sparse(
         noun = "query" if data.shared is None else "unit"
         return JointRow(None, replace(interval, reason=f"at least 2 are needed, found {data.units} {noun}"))
     widest = max(map(abs, limit))
-    p = sparse_p(data, alternative, widest, resampling)
+    p_sides = {side: sparse_p(data, side, widest, resampling) for side in question.sides}
     ends = sparse_interval(data, alternative, question.outside, widest)
     needed = math.ceil(-math.log2(question.outside) - 1e-9)
     if noise is not None and noise.between:
-        p, outer = max(p, noise.p(data, alternative)), noise.ends(data, alternative, question.outside)
+        p_sides = {side: max(p, noise.p(data, side)) for side, p in p_sides.items()}
+        outer = noise.ends(data, alternative, question.outside)
         ends = outer if ends is None else (min(ends[0], outer[0]), max(ends[1], outer[1]))
+    p = question.p(p_sides)
     p_corrected = min(1.0, p * question.family)
     if ends is None:
         reason = "no query differs, and the range of the measure is unknown"
@@ -275,10 +396,14 @@ def _within(interval: Interval, limit: Range) -> Interval:
 FEWEST_VARYING = 10  # units that differ from the most common value; with fewer, a row leaves the draws
 
 
-def adjusted_mean(data: Sample, widest: float) -> tuple[float, float]:
-    """The mean of the units' differences and its standard error, after adding one at each end."""
+def adjusted_mean(data: Sample, widest: float, *, all_of_range: bool = False) -> tuple[float, float]:
+    """The mean of the units' differences and its standard error, after adding one at each end.
+
+    The ends are the largest difference, or those of the range if nothing changed, or if asked for.
+    """
     values = data.contributions
-    largest = float(np.abs(data.totals / data.sizes).max()) / data.scale or widest
+    largest = float(np.abs(data.totals / data.sizes).max()) / data.scale
+    largest = widest if all_of_range else largest or widest
     typical = math.sqrt(data.units / data.effective_units)  # the root mean square of the sizes, relative to their mean
     end = max(float(np.abs(values).max()), largest * typical)
     n = data.units + 2
@@ -299,13 +424,13 @@ def sparse_interval(
     return low, math.inf if alternative == "greater" else mean + half
 
 
-def sparse_p(data: Sample, alternative: Alternative, widest: float, resampling: Resampling) -> float:
+def sparse_p(data: Sample, side: Side, widest: float, resampling: Resampling) -> float:
     """The larger of the p of sign flips and the p that belongs to the interval."""
     if not data.whole.any():
         return 1.0
     mean, error = adjusted_mean(data, widest)
-    exact = flip_test(data, alternative, resampling).p
-    return max(1.0 if exact is None else exact, t_tail(mean / error, data.units - 1, alternative))
+    flipped = _flipped_alone(data, side) if _flips_exactly(data) else flip_test(data, side, resampling).p or 1.0
+    return max(flipped, t_tail(mean / error, data.units - 1, side))
 
 
 def one_way_significant(
@@ -335,11 +460,9 @@ _MOST_SAMPLES, _FEWEST_SAMPLES, _DRAWN_SIZES = 200, 20, 1 << 18  # of sparse cha
 _STEPS = 40
 
 
-def detectable_shift(shift: Floats, error: Floats, critical: float, alternative: Alternative, power: float) -> float:
-    """The shift that is significant in a share ``power`` of the draws."""
-    upward = np.quantile(critical * error - shift, power)
-    downward = np.quantile(critical * error + shift, power)
-    return float({"greater": upward, "less": downward, "two-sided": max(upward, downward)}[alternative])
+def detectable_shift(shift: Floats, error: Floats, side: Side, critical: float, power: float) -> float:
+    """The shift toward one side that is significant in a share ``power`` of the draws."""
+    return float(np.quantile(critical * error - _toward(side, shift), power))
 
 
 def detectable_changes(
@@ -367,10 +490,11 @@ def _power_by_count(sizes: Floats, units: int, critical: float, outside: float, 
     drawn = sizes[stream.child("changes").bits().below(len(sizes), samples, units + units % 2)[:, :units]]
     total, squares = np.cumsum(drawn, axis=1), np.cumsum(np.square(drawn), axis=1)
     scatter = np.maximum(squares - np.square(total) / units, 0.0)
-    significant = total > critical * np.sqrt(units / (units - 1) * scatter)
-    few = slice(min(FEWEST_VARYING - 1, units))
-    largest = np.maximum.accumulate(drawn[:, few], axis=1)
-    significant[:, few] = one_way_significant(total[:, few], squares[:, few], largest, units, outside)
+    largest = np.maximum.accumulate(drawn, axis=1)
+    significant = one_way_significant(total, squares, largest, units, outside)
+    many = slice(min(FEWEST_VARYING - 1, units), None)
+    is_unlikely = 0.5 ** np.arange(1, units + 1) <= outside
+    significant[:, many] |= (total > critical * np.sqrt(units / (units - 1) * scatter))[:, many] & is_unlikely[many]
     return np.concatenate([[0.0], significant.mean(axis=0)])
 
 
@@ -389,14 +513,16 @@ def detectable_difference_of(
     row: UnitRow,
     draws: Draws,
     index: int,
-    critical: float,
+    by_side: Mapping[Side, _SideTest],
     outside: float,
-    alternative: Alternative,
     stream: RandomStream,
 ) -> float | None:
-    """The larger of the two answers; None if no difference would be significant."""
-    if not np.isfinite(critical):
-        return None
-    shift = detectable_shift(draws.shift[index], draws.error[index], critical, alternative, POWER)
-    changes = detectable_changes(row, critical, outside, POWER, stream)
-    return shift if changes is None else max(shift, changes)
+    """The largest answer of both kinds and of each side; None if no difference would be significant."""
+    found = []
+    for side, test in by_side.items():
+        if not math.isfinite(test.critical):
+            return None
+        shift = detectable_shift(draws.shift[index], draws.error[index], side, test.critical, POWER)
+        changes = detectable_changes(row, test.critical, outside, POWER, stream)
+        found.append(max(shift, changes or 0.0) * (test.error / row.sample.standard_error))
+    return max(found)

@@ -78,8 +78,14 @@ def sign_test(
     return replace(result, p=tail(at_most, at_least, alternative))
 
 
+FEWEST_UNPAIRED = 40  # queries per side of Welch's test
+
+
 def welch(first: ArrayLike, second: ArrayLike, *, alternative: Alternative = "two-sided") -> TestResult:
     """Welch's t test of two systems on different queries.
+
+    With fewer than 40 queries on a side there is no p: if values are skewed and sides differ in size or spread, it is
+    at most 0.05 in up to 14% of samples without a true difference. ``interaction`` of two groups has one.
 
     Welch, The generalization of 'Student's' problem when several different population variances are involved,
     Biometrika 1947.
@@ -97,7 +103,11 @@ def welch(first: ArrayLike, second: ArrayLike, *, alternative: Alternative = "tw
     a, b = (0.0 if side.constant else side.standard_error**2 for side in (left, right))
     df = (a + b) ** 2 / (a * a / (len(left) - 1) + b * b / (len(right) - 1))
     t = (left.mean - right.mean) / math.sqrt(a + b)
-    return replace(result, statistic=t, p=t_tail(t, df, alternative), df=df)
+    result = replace(result, statistic=t, df=df)
+    fewest = min(len(left), len(right))
+    if fewest < FEWEST_UNPAIRED:
+        return replace(result, reason=f"at least {FEWEST_UNPAIRED} queries per side are needed, found {fewest}")
+    return replace(result, p=t_tail(t, df, alternative))
 
 
 def student_t(first: ArrayLike, second: ArrayLike, *, alternative: Alternative = "two-sided") -> TestResult:

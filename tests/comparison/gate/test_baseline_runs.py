@@ -15,7 +15,7 @@ from rankgauge import Conventions, InputError, Statistics, UsageError, compare, 
 from rankgauge.comparison import Baseline
 from rankgauge.comparison.gate.baseline_file import read_baseline
 from rankgauge.comparison.gate.decision import decide
-from rankgauge.comparison.gate.requirements import Rule
+from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.significance import PairedColumns
 from rankgauge.render.documents.gate import document
 from rankgauge.render.formats.terminal import as_text
@@ -43,7 +43,7 @@ def test_runs_are_kept_apart_and_their_mean_is_the_baseline(
     stored: Path, judged: Any, runs: list[Any], tmp_path: Path
 ) -> None:
     data = json.loads(stored.read_text())
-    assert data["schema"] == "rankgauge.baseline/2"
+    assert data["schema"] == "rankgauge.baseline/3"
     assert [run["measures"]["RR"]["n"] for run in data["scores"]["runs"]] == [30, 30, 30]
     assert len(data["retrieved"]) == 3
     found = read_baseline(stored)
@@ -161,8 +161,8 @@ def test_a_measure_without_noise_of_whole_runs_by_chance_has_that_of_most_others
 def test_every_test_counts_the_noise(judged: Any, runs: list[Any], ranked: Ranked, test: Any, correction: Any) -> None:
     statistics = Statistics(test=test, correction=correction, resamples=999)
     now = ranked(bad=range(16))
-    noisy = gate(judged, now, MEASURES, baseline=runs, statistics=statistics)
-    mean = gate(judged, now, MEASURES, baseline=_without_noise(judged, runs), statistics=statistics)
+    noisy = gate(judged, now, MEASURES, baseline=runs, rule=GateRule(statistics=statistics))
+    mean = gate(judged, now, MEASURES, baseline=_without_noise(judged, runs), rule=GateRule(statistics=statistics))
     for wide, narrow in zip(noisy.compared, mean.compared, strict=True):
         assert wide.decision.p > narrow.decision.p  # type: ignore[operator]  # both have one
         assert wide.interval.low < narrow.interval.low  # type: ignore[operator]  # both have one
@@ -188,7 +188,7 @@ def test_an_outcome_is_what_its_bounds_say_with_noise_too(margin: float, deviati
         baseline = stored.mean(axis=0) * (now != 0)
         noise = tuple(run_noise(stored[:, :, column]) for column in range(3))
         columns = PairedColumns(now, baseline, ((-1.0, 1.0),) * 3, noise=noise)
-        for decision in decide(columns, Rule(margin, Statistics(resamples=299, seed=seed))):
+        for decision in decide(columns, GateRule(margin, Statistics(resamples=299, seed=seed))):
             low, high = decision.interval.low, decision.interval.high
             assert low is not None
             assert high is not None
@@ -210,7 +210,7 @@ def test_of_builds_of_an_unchanged_noisy_system_at_most_6_in_100_fail(runs: int)
         columns = PairedColumns(
             now[:, np.newaxis], stored.mean(axis=0)[:, np.newaxis], ((-1.0, 1.0),), noise=(run_noise(stored),)
         )
-        failed += decide(columns, Rule(statistics=Statistics(resamples=199, seed=seed)))[0].outcome == "worse"
+        failed += decide(columns, GateRule(statistics=Statistics(resamples=199, seed=seed)))[0].outcome == "worse"
     assert failed / builds <= 0.06 + 2 * (0.06 * 0.94 / builds) ** 0.5
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rankgauge import Conventions, InputError, Qrels, Run, Statistics, UsageError, gate, write_baseline
+from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.gate import document
 from rankgauge.render.formats.terminal import Layout, as_text
@@ -75,7 +76,7 @@ def test_a_drop_in_few_queries_is_inconclusive_and_passes(judged: Any, ranked: R
     assert result.sentence == "pass: no significant drop."
     assert result.compared[0].decision.smallest_drop is None  # too few queries changed to know
     assert result.compared[0].decision.changes_needed == 5  # one-sided: 2⁻⁵ is below 5%
-    margin = gate(judged, ranked(bad=[1, 2]), baseline=ranked(), measures=["RR", "R@10"], margin=0.2)
+    margin = gate(judged, ranked(bad=[1, 2]), baseline=ranked(), measures=["RR", "R@10"], rule=GateRule(0.2))
     held = "this run is no worse than the baseline by the margin of 0.2 on RR"
     assert margin.sentence == f"pass: {held}; unchanged on R@10."
     some = gate(judged, ranked(bad=[1, 2]), baseline=ranked(), measures=["RR", "R@10"])
@@ -117,17 +118,17 @@ def test_a_gate_without_a_requirement_or_a_baseline_is_a_usage_error(judged: Any
     with pytest.raises(UsageError, match="a gate needs a requirement or a baseline, and neither is given"):
         gate(judged, ranked())
     with pytest.raises(UsageError, match="margin"):
-        gate(judged, ranked(), require="RR>0.5", margin=-1)
+        gate(judged, ranked(), require="RR>0.5", rule=GateRule(-1))
     with pytest.raises(UsageError, match="confidence"):
-        gate(judged, ranked(), require="RR>0.5", statistics=Statistics(correction="maxt", confidence=-1))
+        gate(judged, ranked(), require="RR>0.5", rule=GateRule(statistics=Statistics(correction="maxt", confidence=-1)))
 
 
-def test_without_a_relevant_document_it_is_skipped_and_not_passed(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
+def test_without_a_relevant_document_there_is_nothing_to_judge(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
     nothing = {query: dict.fromkeys(docs, 0) for query, docs in judged.items()}
     for qrels in (nothing, {}, tmp_path / "empty"):
         (tmp_path / "empty").write_text("\n")
         result = gate(qrels, ranked(), require="RR>=0", baseline=ranked())
-        assert result.verdict == "skipped"
+        assert (result.verdict, result.exit_code) == ("nothing to judge", 2)
         assert not result.passed
         assert not result.failed
         assert "has a relevant document, so nothing can be tested" in result.sentence
@@ -137,8 +138,8 @@ def test_without_a_relevant_document_it_is_skipped_and_not_passed(tmp_path: Path
 def test_a_missing_query_is_left_out_of_both_sides_with_a_note(judged: Any, ranked: Ranked) -> None:
     run = {query: docs for query, docs in ranked().items() if query != "q04"}
     result = gate(judged, run, baseline=ranked(), conventions=Conventions(query_set="both"))
-    assert [note.code for note in result.notes] == ["unpaired"]
-    assert "1 query has a value on one side only and cannot be compared: 'q04'" in result.notes[0].message
+    assert [note.code for note in result.notes] == ["same-depth", "unpaired"]
+    assert "1 query has a value on one side only and cannot be compared: 'q04'" in result.notes[1].message
     assert result.compared[0].decision.n == 29
 
 
@@ -148,39 +149,46 @@ def test_no_common_query_is_bad_input(judged: Any, ranked: Ranked) -> None:
         gate(judged, first, baseline={"q02": ranked()["q02"]}, conventions=Conventions(query_set="both"))
 
 
-def test_too_few_queries_get_a_note() -> None:
+def test_queries_that_all_got_worse_and_are_too_few_are_undecided() -> None:
     qrels = {"1": {"a": 1}, "2": {"b": 1}}
     result = gate(qrels, {"1": ["x", "a"], "2": ["y", "b"]}, baseline={"1": ["a"], "2": ["b"]}, measures="RR")
-    assert result.passed
-    assert [note.message for note in result.notes] == [
-        "2 queries cannot show any drop at alpha 0.05: at least 5 are needed"
-    ]
+    assert (result.verdict, result.exit_code) == ("undecided", 0)
+    assert result.sentence == "undecided: 2 of 2 queries got worse on RR, too few to decide: at least 5 are needed."
+    assert not result.passed
+    strict = gate(
+        qrels,
+        {"1": ["x", "a"], "2": ["y", "b"]},
+        baseline={"1": ["a"], "2": ["b"]},
+        measures="RR",
+        rule=GateRule(undecided="fail"),
+    )
+    assert (strict.verdict, strict.exit_code) == ("fail", 1)
 
 
 def test_a_margin_too_small_for_the_query_set_gets_a_note(judged: Any, ranked: Ranked) -> None:
-    result = gate(judged, ranked(bad=[1, 2]), baseline=ranked(bad=[3, 4]), measures=["RR", "R@10"], margin=0.01)
-    assert [note.code for note in result.notes] == ["small-query-set"]
+    result = gate(judged, ranked(bad=[1, 2]), baseline=ranked(bad=[3, 4]), measures=["RR", "R@10"], rule=GateRule(0.01))
+    assert [note.code for note in result.notes] == ["same-depth", "small-query-set"]
     assert (
-        "a drop of exactly the margin, 0.01, fails half the time with any number of queries" in result.notes[0].message
+        "a drop of exactly the margin, 0.01, fails half the time with any number of queries" in result.notes[1].message
     )
-    assert not gate(judged, ranked(bad=[1, 2]), baseline=ranked(bad=[3, 4]), measures="RR", margin=0.5).notes
+    assert not gate(judged, ranked(bad=[1, 2]), baseline=ranked(bad=[3, 4]), measures="RR", rule=GateRule(0.5)).notes
 
 
 def test_queries_of_one_unit_count_as_one(judged: Any, ranked: Ranked) -> None:
     units = {"unit": {query: f"session {int(query[1:]) // 15}" for query in judged}}
     qrels = Qrels.from_dict(judged, columns=units)
     result = gate(qrels, ranked(bad=range(30)), baseline=ranked(), measures="RR", require="RR>=0")
-    assert result.passed
+    assert result.verdict == "undecided"
     assert result.compared[0].decision.units == 2
 
 
 # -- the retriever or the ids --------------------------------------------------------------------------------------
 
 
-def test_a_retriever_that_got_worse_is_blamed(judged: Any, ranked: Ranked) -> None:
+def test_a_drop_without_lost_documents_is_one_of_the_ranking(judged: Any, ranked: Ranked) -> None:
     blame = gate(judged, ranked(bad=range(12)), baseline=ranked(), measures="RR").blame
     assert blame is not None
-    assert (blame.cause, blame.documents) == ("retriever", ())
+    assert (blame.cause, blame.documents) == ("ranking", ())
     assert blame.shares[0].within == 0
     assert blame.shares[0].elsewhere == pytest.approx(-0.3)
 
@@ -204,12 +212,12 @@ def test_renamed_documents_are_distinguished_from_a_worse_retriever(judged: Any,
     assert len(renamed.unknown_documents) == 16
 
 
-def test_documents_that_the_corpus_still_has_are_the_retrievers_fault(judged: Any, ranked: Ranked) -> None:
+def test_documents_that_the_corpus_still_has_are_not_gone(judged: Any, ranked: Ranked) -> None:
     run = {query: {"s": 1.0} if query < "q08" else docs for query, docs in ranked().items()}
     corpus = [doc for docs in ranked().values() for doc in docs]
     blame = gate(judged, run, baseline=ranked(), measures="RR", corpus=corpus).blame
     assert blame is not None
-    assert (blame.cause, blame.documents, blame.corpus) == ("retriever", (), True)
+    assert (blame.cause, blame.documents, blame.corpus) == ("ranking", (), True)
 
 
 def test_both_can_be_true_and_the_parts_sum_to_the_drop(judged: Any, ranked: Ranked) -> None:
@@ -227,7 +235,7 @@ def test_both_can_be_true_and_the_parts_sum_to_the_drop(judged: Any, ranked: Ran
         assert share.outcome == "worse"
     without = gate(judged, run, baseline=ranked(), measures="RR").blame
     assert without is not None
-    assert without.cause == "retriever"
+    assert without.cause == "both"
 
 
 def test_a_document_that_moved_to_another_query_is_not_gone(judged: Any, ranked: Ranked) -> None:
@@ -235,7 +243,7 @@ def test_a_document_that_moved_to_another_query_is_not_gone(judged: Any, ranked:
     run["q29"] |= {f"{kind}{n}": 0.0 for n in range(8) for kind in "de"}
     blame = gate(judged, run, baseline=ranked(), measures="RR").blame
     assert blame is not None
-    assert (blame.cause, blame.documents) == ("retriever", ())
+    assert (blame.cause, blame.documents) == ("ranking", ())
 
 
 def test_a_corpus_may_be_a_file_and_runs_may_be_files(tmp_path: Path, judged: Any, ranked: Ranked) -> None:

@@ -23,8 +23,12 @@ def test_the_fixture_fails_with_the_gates_text(retrieval_gate: Any, judged: Any,
     assert "MISSED" in str(caught.value)
 
 
-def test_the_fixture_skips_if_the_gate_does(retrieval_gate: Any, ranked: Ranked) -> None:
-    with pytest.raises(pytest.skip.Exception, match="skipped: no query"):
+def test_the_fixture_skips_if_the_gate_is_undecided_and_fails_if_it_cannot_decide(
+    retrieval_gate: Any, ranked: Ranked
+) -> None:
+    with pytest.raises(pytest.skip.Exception, match="undecided: 1 of 1 query got worse on RR"):
+        retrieval_gate({"q": {"a": 1}}, {"q": ["x", "a"]}, measures="RR", baseline={"q": ["a", "x"]})
+    with pytest.raises(pytest.fail.Exception, match="nothing to judge: no query"):
         retrieval_gate({}, ranked(), require="RR>=0.9")
 
 

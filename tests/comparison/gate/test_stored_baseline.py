@@ -32,13 +32,13 @@ def test_a_baseline_holds_the_schema_of_scores_and_what_was_retrieved(
     stored: Path, judged: Any, ranked: Ranked
 ) -> None:
     data = json.loads(stored.read_text())
-    assert data["schema"] == "rankgauge.baseline/2"
+    assert data["schema"] == "rankgauge.baseline/3"
     scores = evaluate(judged, ranked(), ["RR", "nDCG@10", "FirstRel"], reading=Reading(fingerprint=True))
     expected = as_dict([scores], per_query=True)
     del expected["warnings"]
     assert data["scores"] == json.loads(json.dumps(expected))
     assert data["scores"]["qrels"]["sha256"] == Qrels.from_dict(judged).sha256
-    assert data["retrieved"][0]["q07"] == ["d7", "e7", "x7"]
+    assert data["retrieved"][0]["q07"] == {"d7": 1, "e7": 2, "x7": 3}
 
 
 def test_what_is_written_is_read_back(stored: Path) -> None:
@@ -56,7 +56,7 @@ def test_no_value_is_null_and_ids_are_kept_byte_by_byte(tmp_path: Path) -> None:
     write_baseline(tmp_path / "b.json", qrels, run, ["FirstRel", "RR"])
     found = read_baseline(tmp_path / "b.json")
     assert found is not None
-    assert found.retrieved == {"q\udcff": ("d\udcfe",)}
+    assert found.retrieved == {"q\udcff": {"d\udcfe": 1}}
     assert gate(qrels, run, baseline=tmp_path / "b.json", measures="RR").passed
 
 
@@ -106,7 +106,7 @@ def set_in(*path: Any, to: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (set_in("schema", to="rankgauge.scores/1"), "expected the schema rankgauge.baseline/2 at schema"),
+        (set_in("schema", to="rankgauge.scores/1"), "expected the schema rankgauge.baseline/3 at schema"),
         (set_in("scores", to=[]), "expected a string at scores.schema, found nothing"),
         (set_in("scores", "schema", to="x"), "expected the schema rankgauge.scores/1 at scores.schema"),
         (set_in("scores", "runs", to=[]), "expected one or more runs at scores.runs, found none"),
@@ -122,7 +122,7 @@ def set_in(*path: Any, to: Any) -> Callable[[Any], None]:
         (set_in("scores", "runs", 0, "per_query", "q01", "RR", to=True), "expected a number or null"),
         (set_in("scores", "runs", to=[3]), r"expected an object at scores.runs\[0\], found '3'"),
         (set_in("retrieved", to=[]), "expected 1 object at retrieved, found 0"),
-        (set_in("retrieved", 0, "q01", to=[1]), "expected a list of document ids at retrieved of 'q01'"),
+        (set_in("retrieved", 0, "q01", to=[1]), "expected the ranks of documents at retrieved of 'q01'"),
     ],
 )
 def test_a_malformed_baseline_is_reported_with_the_path_of_the_fault(
@@ -138,10 +138,10 @@ def test_a_baseline_that_is_cut_off_is_not_json(stored: Path) -> None:
     stored.write_text(stored.read_text()[:-300])
     with pytest.raises(InputError, match="not JSON"):
         read_baseline(stored)
-    stored.write_text('{"schema": "rankgauge.baseline/2", "scores": NaN}')
+    stored.write_text('{"schema": "rankgauge.baseline/3", "scores": NaN}')
     with pytest.raises(InputError, match="NaN"):
         read_baseline(stored)
-    stored.write_text('{"schema": "rankgauge.baseline/2", "scores": {}, "scores": {}}')
+    stored.write_text('{"schema": "rankgauge.baseline/3", "scores": {}, "scores": {}}')
     with pytest.raises(InputError, match="'scores' twice"):
         read_baseline(stored)
 

@@ -277,7 +277,7 @@ def test_a_single_text_file_is_a_document(tmp_path: Path, name: str, command: Ca
     assert (row["doc"], row["text"]) == (name, text.strip())
     gold = tmp_path / "gold.jsonl"
     gold.write_text(json.dumps({"query_id": "q", "doc": name, "start": 9, "end": 14}) + "\n")
-    done = command("labels", "resolve", gold, "--chunks", out, "--documents", tmp_path / name, "-o", tmp_path / "q")
+    done = command("labels", "resolve", gold, "--chunks", out, "--corpus", tmp_path / name, "-o", tmp_path / "q")
     assert (done.code, (tmp_path / "q").read_text()) == (0, f"q 1 {row['_id']} 1\n")
 
 

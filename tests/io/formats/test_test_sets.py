@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rankgauge import InputError, RankgaugeWarning, evaluate, read_qrels, read_queries
 from rankgauge.io import Reading
 from rankgauge.io.formats.case_keys import answerable_flag, expected_text_keys, label_kind
+from rankgauge.io.formats.expected_text import is_part_of_id
 from rankgauge.io.results import Opening, open_inputs
 from rankgauge.rag.cases import read_cases
 
@@ -198,7 +199,7 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("text.json", cases("must_contain"), r"expect text \('must_contain'\)", "--match text"),
     ("any.json", cases("expect_any"), r"expect text \('expect_any'\)", "--match text"),
     ("substring.json", cases("expected_substring", one=True), "expect text", "--match text"),
-    ("groups.json", [{"question": A, "relevant": [["d1", "d2"], ["d3"]]}], "nested lists.*`evidence`", ""),
+    ("groups.json", [{"question": A, "relevant": [["d1", "d2"], ["d3"]]}], "a group of 2: 'd1', 'd2'", "are evidence"),
     ("missing.json", [*cases("relevant_ids"), {"question": "third?"}], "'relevant_ids', as other cases have.*'third",
      "write \\[\\]"),
     ("metrics.json", {"metrics": {"recall@5": 0.8, "mrr": 0.5}}, "looks like a file of metrics", ""),
@@ -247,18 +248,16 @@ NO_PATTERN = (
 ).split()
 TEXTS = (
     "must_contain expect_any expected_substring expected_answer_contains expected_content expected_key_facts "
-    "expected_patterns expected_facts must_match reference_contexts expected_keywords text_prefix "
-    "expected_source_contains expectTitleContains"
+    "expected_patterns expected_facts must_match reference_contexts expected_keywords text_prefix should_mention"
 ).split()
 
 
 def test_names_are_recognized_by_pattern() -> None:
     assert [name for name in PATTERN if label_kind(name) is None] == []
     assert [name for name in NO_PATTERN if label_kind(name) is not None] == []
-    assert expected_text_keys([*PATTERN, *NO_PATTERN, *TEXTS]) == [
-        *(name for name in NO_PATTERN if "ontains" in name),
-        *TEXTS,
-    ]
+    assert expected_text_keys([*PATTERN, *NO_PATTERN, *TEXTS]) == TEXTS
+    parts = [name for name in [*PATTERN, *NO_PATTERN, *TEXTS] if is_part_of_id(name)]
+    assert parts == ["expected_source_contains", "expectTitleContains"]
     assert {name: label_kind(name) for name in ("expected", "expected_doc", "expected_doc_ids")} == {
         "expected": "bare", "expected_doc": "noun", "expected_doc_ids": "id",
     }  # fmt: skip

@@ -75,7 +75,7 @@ def test_wrong_labels_get_one_message_with_file_and_line(tmp_path: Path, record:
 
 
 def test_spans_without_documents_say_how_to_name_them() -> None:
-    with pytest.raises(InputError, match="--documents"):
+    with pytest.raises(InputError, match="--corpus"):
         with_span_texts(read_gold([{"query": "q", "doc": "guide.md", "start": 0, "end": 3}]), None)
 
 

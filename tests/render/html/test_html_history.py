@@ -75,6 +75,29 @@ def test_every_entry_is_in_the_list_with_the_values_of_its_summary(history: Hist
         assert row["lines"]["system"] == entry.system
 
 
+def test_an_entry_opens_with_the_queries_that_changed_most(history: History, plain: str) -> None:
+    """Recomputed from the stored values of each entry and of the one before it."""
+    entries = [entry for entry in data_of(plain)["entries"] if entry["queries"] and entry["queries"]["since"]]
+    assert entries
+    for entry in entries:
+        shown = entry["queries"]
+        now, before = (
+            history.entry(name).scores.per_query(shown["measure"]) for name in (entry["name"], shown["since"])
+        )
+        changes = {
+            query: value - (before[query] or 0.0)
+            for query, value in now.items()
+            if value is not None and value != before.get(query, value)
+        }
+        assert shown["total"] == len(changes)
+        largest = sorted(map(abs, changes.values()), reverse=True)[: len(shown["rows"])]
+        assert [abs(after - first) for _, first, after in shown["rows"]] == pytest.approx(largest, abs=1e-5)
+        assert all(
+            (first, after) == pytest.approx((before[query], now[query]), abs=1e-6)
+            for query, first, after in shown["rows"]
+        )
+
+
 def test_the_best_of_the_newest_entries_is_first(history: History) -> None:
     newest = {entry.system: entry for entry in history.entries(EntryFilter(collection="tickets"))}
     places = {entry.name: place for place, entry in enumerate(reversed(history.entries()))}

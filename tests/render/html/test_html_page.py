@@ -20,8 +20,9 @@ from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.evaluation.evaluate import evaluate_runs
 from rankgauge.io.reading_options import Reading
 from rankgauge.render.html import as_html
-from rankgauge.render.html.page import SECTIONS
+from rankgauge.render.html.page import SECTIONS, page_verdict
 from rankgauge.render.html.page_systems import page_systems_of
+from rankgauge.report.report import report_of_comparison
 from tests.needs import ROOT
 from tests.render.html.reports import CLOSING, IMAGE, SCRIPT, report, report_of_runs, with_note, without_rankings
 from tests.render.html.unpacking import Parts, check_policy, check_self_contained, data_of
@@ -121,6 +122,31 @@ def test_the_verdict_has_a_color_a_sign_and_a_word(systems: int, queries: int, t
     page = as_html(report(systems, queries))
     sign = {"pass": "✓", "undecided": "?"}[tone]
     assert f'<p class="verdict {tone}"><span aria-hidden="true">{sign}</span> {word}</p>' in page
+
+
+@pytest.mark.parametrize(
+    ("ranks", "baseline", "word"),
+    [
+        ((1, 1, 4, 4, 4), None, "better than 3 of 4"),
+        ((1, 4, 4), None, "one best system"),
+        ((1, 1, 1), None, "inconclusive"),
+        ((4, 1, 1), "a", "2 of 2 better than a"),
+        ((1, 4, 1), "a", "1 of 2 worse than a"),
+    ],
+)
+def test_the_badge_says_what_the_answer_says(ranks: tuple[int, ...], baseline: str | None, word: str) -> None:
+    judged = {f"q{number:02}": {"d": 1} for number in range(30)}
+    runs = {
+        name: {query: [*(f"x{place}" for place in range(1, rank)), "d"] for query in judged}
+        for name, rank in zip("abcde", ranks, strict=False)
+    }
+    kept = Reading(keep_rankings=True)
+    found = compare(judged, runs, "RR", baseline=baseline, reading=kept, statistics=Statistics(resamples=200))
+    verdict = page_verdict(report_of_comparison(found))
+    assert verdict is not None
+    assert verdict.word == word
+    if found.ranking is not None and found.ranking.worse:
+        assert f"Worse: {', '.join(found.ranking.worse)}." in found.answer()
 
 
 def test_low_coverage_is_beside_the_answer() -> None:

@@ -268,6 +268,30 @@ def test_a_table_of_the_user_with_other_columns_and_types_is_searched(indexed: I
     assert indexed.engine(table="app.pages", kind="lexical", **own).identity()["content"] is None
 
 
+def test_a_condition_has_fields_of_cases_as_parameters(indexed: Indexed) -> None:
+    columns = "id text, text text, words tsvector, embedding vector(24), tenant text, tags jsonb"
+    indexed.rows(f"CREATE TABLE rows ({columns})")
+    tenants = {"a": "x", "b": "y'; DROP TABLE rows; --", "c": "50% {off}"}
+    insert = "INSERT INTO rows VALUES (%s, 'red', to_tsvector('red'), %s::vector, %s, '{\"n\": 1}')"
+    for name, tenant in tenants.items():
+        indexed.rows(insert, name, str(embed(["red"], "query")[0].tolist()), tenant)
+    indexed.rows("CREATE INDEX ON rows USING hnsw (embedding vector_cosine_ops)")
+    where = "tenant = {case.tenant} AND tenant NOT LIKE '%{{never}}'"
+    for kind in KINDS:
+        engine = indexed.engine(table="rows", kind=kind, where=where)
+        assert engine.case_fields == {"tenant"}
+        for name, tenant in tenants.items():
+            assert [found for found, _ in engine.search("red", 5, {"tenant": tenant})] == [name]
+        assert engine.search("red", 5, {"tenant": "nobody"}) == []
+        cases = [{"query": "red", "relevant_ids": ["b"], "tenant": tenants["b"]}]
+        assert evaluate_retriever(engine, cases, 1).scores["RR"] == 1.0
+    engine = indexed.engine(table="rows", where="tenant = ANY({case.tenants}) AND tags @> {case.tags}::jsonb")
+    found = engine.search("red", 5, {"tenants": ["x", "50% {off}"], "tags": {"n": 1}})
+    assert sorted(name for name, _ in found) == ["a", "c"]
+    with pytest.raises(ValueError, match="not a field of a test case"):
+        indexed.section(where="text = {query}")
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [

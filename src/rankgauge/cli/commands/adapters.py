@@ -13,6 +13,7 @@ from rankgauge.cli.command_tree import documented
 from rankgauge.cli.options.declared_options import declared_options, option_group
 from rankgauge.cli.options.outputs import format_option
 from rankgauge.cli.printing import collected_notes, print_warnings, write_document
+from rankgauge.core.verdicts import exit_code
 from rankgauge.errors import UsageError
 from rankgauge.render.documents.pipelines import document, story_document
 
@@ -49,9 +50,6 @@ def pipeline_command(log: str, qrels: str | None, measure: str, format: str) -> 
     print_warnings(notes)
 
 
-EXIT_FAILED = 1
-
-
 @documented(
     "rq",
     """
@@ -79,4 +77,4 @@ def rq_command(story: str, queries: str, search: dict[str, Any], format: str) ->
         result = retrieval_quality(story, queries, **search)
     write_document(story_document(result), format)
     print_warnings(notes)
-    return EXIT_FAILED if result.passed is False else 0
+    return exit_code("skipped" if result.passed is None else "pass" if result.passed else "fail")

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from rankgauge.cli.command_tree import documented
-from rankgauge.cli.options.declared_options import CONFIG_OPTIONS
+from rankgauge.cli.options.declared_options import CONFIG_OPTIONS, declared_options, option_group
 from rankgauge.cli.options.evaluation_settings import CONVENTION_OPTIONS, measure_option, settings_options
-from rankgauge.cli.options.inputs import NO_CODE, check_one_stdin, named_files, reading_options
+from rankgauge.cli.options.inputs import (
+    NO_CODE,
+    LabelSources,
+    NamedInputs,
+    asking_with_k,
+    check_one_stdin,
+    named_files,
+    reading_options,
+)
 from rankgauge.cli.options.outputs import PAGE_FORMATS, ROW_FORMATS, View, format_option, view_options
 from rankgauge.cli.printing import collected_notes, print_warnings, write_document
 from rankgauge.comparison.order_agreement import qrels_agreement
 from rankgauge.config.settings import Settings
 from rankgauge.evaluation.caveats import merge_notes
-from rankgauge.io.reading_options import Reading
+from rankgauge.io.reading_options import Asking, Reading
+from rankgauge.io.results import Opening
 from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.ranking_agreement import agreement_document
+
+SOURCE_NAMES = ("queries", "chunks", "documents", "coverage", "tolerance")  # both arguments before results are labels
 
 
 @documented(
@@ -30,8 +39,8 @@ from rankgauge.render.documents.ranking_agreement import agreement_document
       --format csv
     """,
 )
-@click.argument("first", type=click.Path(allow_dash=True), metavar="QRELS1")
-@click.argument("second", type=click.Path(allow_dash=True), metavar="QRELS2")
+@click.argument("first", type=click.Path(allow_dash=True), metavar="LABELS1")
+@click.argument("second", type=click.Path(allow_dash=True), metavar="LABELS2")
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RESULTS …")
 @settings_options(
     measure_option(f"Order by a measure, in any notation; repeatable.  [default: {', '.join(DEFAULT_MEASURES)}]"),
@@ -40,18 +49,29 @@ from rankgauge.render.documents.ranking_agreement import agreement_document
     refused={"by": "agreement has no groups of queries: keep its settings in another file"},
 )
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
+@option_group("sources", LabelSources, *declared_options(LabelSources, *SOURCE_NAMES))
 @reading_options
+@asking_with_k
 @NO_CODE
 def agreement_command(
-    first: str, second: str, runs: tuple[str, ...], settings: Settings, reading: Reading, view: View
+    first: str,
+    second: str,
+    runs: tuple[str, ...],
+    settings: Settings,
+    reading: Reading,
+    view: View,
+    sources: LabelSources,
+    asking: Asking,
 ) -> None:
-    """Show whether two sets of judgments rank runs in the same order.
+    """Show whether two sets of labels rank systems in the same order.
 
-    For each measure: Kendall's tau, tau-ap with QRELS1 as the truth, and the pairs of runs that swap. Each set of
-    judgments averages over its own queries. RESULTS are those of `rankgauge evaluate`; a live retriever is asked the
-    queries of QRELS1, if these are test cases.
+    For each measure: Kendall's tau, tau-ap with LABELS1 as the truth, and the pairs of systems that swap. Each set of
+    labels averages over its own queries. Labels and RESULTS are those of `rankgauge evaluate`; a live retriever is
+    asked the queries of LABELS1.
     """
-    check_one_stdin(*named_files(first, second, *runs))
+    named = NamedInputs(first, runs, sources)
+    check_one_stdin(*named.files, *named_files(second))
+    named.check_asking(also=("k",))
     with collected_notes() as notes:
         agreement = qrels_agreement(
             first,
@@ -59,7 +79,9 @@ def agreement_command(
             runs,
             settings.measures,
             conventions=settings.conventions,
-            reading=replace(reading, fingerprint=True),
+            reading=reading,
+            queries=sources.queries,
+            opening=Opening(0, asking=asking, text_labels=named.text_labels()),
         )
     write_document(agreement_document(agreement, notes), view.format)
     print_warnings(notes)

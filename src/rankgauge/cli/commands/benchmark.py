@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from rankgauge.benchmark.plan import (
     default_systems,
     plan_of,
     plan_of_folder,
+    plan_of_opened,
     shipped_plan,
 )
 from rankgauge.benchmark.run import BenchmarkListener, run_benchmark
@@ -44,19 +46,22 @@ from rankgauge.cli.options.evaluation_settings import (
     merge_options,
     statistics_options,
 )
-from rankgauge.cli.options.inputs import ANSWER_OPTIONS, CALL_OPTIONS, NO_CODE
+from rankgauge.cli.options.inputs import ANSWER_OPTIONS, CALL_OPTIONS, NO_CODE, reads_entry
 from rankgauge.cli.options.outputs import HTML, SAVE_NAMES, PageRequest, SaveRequest, saving_options, write_page
 from rankgauge.cli.options.reproducing_command import reproducible_command
 from rankgauge.cli.printing import collected_notes, print_message, print_warnings, write, write_document
-from rankgauge.config.configured_settings import config_values
+from rankgauge.config.configured_settings import config_values, label_reading
 from rankgauge.config.retriever_settings import BenchmarkSettings, JournalSettings, RetrieverSettings
 from rankgauge.config.settings import Settings
 from rankgauge.core.progress import clear_line
 from rankgauge.core.settings import Section
+from rankgauge.core.verdicts import CheckOutcome, exit_code
 from rankgauge.errors import InputError, Note, UsageError, printable, write_errors
 from rankgauge.io.atomic_files import write_atomically, write_together
 from rankgauge.io.byte_streams import load_file
 from rankgauge.io.owned_files import sweep
+from rankgauge.io.reading_options import Reading
+from rankgauge.io.results import Opening, is_live, open_inputs
 from rankgauge.render.document import ResultDocument, sentence
 from rankgauge.render.documents.benchmark import collection_sentence, findings_document, summary_document
 from rankgauge.report.report import Report, build_report
@@ -64,7 +69,6 @@ from rankgauge.retrieval.open_retriever import RETRIEVER_MODES, is_own_retriever
 from rankgauge.validation.findings import Validation
 
 BENCHMARK_FOLDER = "rankgauge-benchmark"
-EXIT_BROKEN, EXIT_INVALID = 2, 1  # if a system failed, and if validation found an error
 OWN_NAMES = ("out", "index", "resume", "path")  # of where it writes, which is no part of what it computes
 CONFIGURED_FIELDS = ("corpus", "queries_file", "qrels", "embedder", "rerank")
 
@@ -99,14 +103,22 @@ class BenchmarkOutput:
     """
     # Run what rankgauge.yaml describes
     rankgauge benchmark run rankgauge.yaml
-    # Benchmark BM25 on a folder with corpus, queries and judgments
-    rankgauge benchmark run --corpus my-collection --retriever lexical
-    # Benchmark a function of your own beside it
+    # Benchmark BM25 and a function of your own on a BEIR folder
     rankgauge benchmark run --corpus my-collection --retriever lexical \\
       --retriever ./search.py:search
+    # Benchmark results that exist already, and a live retriever
+    rankgauge benchmark run qrels.txt old.run ./search.py:search \\
+      --queries queries.jsonl
     """,
 )
-@click.argument("config_file", metavar="[CONFIG]", type=click.Path(), required=False)
+@click.argument(
+    "inputs",
+    metavar="[CONFIG | LABELS RESULTS …]",
+    type=click.Path(),
+    nargs=-1,
+    is_eager=True,
+    callback=lambda context, _, names: named_configuration(context, names),
+)
 @option_group(
     "source",
     BenchmarkInput,
@@ -177,6 +189,7 @@ class BenchmarkOutput:
 @saving_options
 @NO_CODE
 def benchmark_run_command(
+    inputs: tuple[str, ...],
     config_file: str | None,
     sets: tuple[str, ...],
     source: BenchmarkInput,
@@ -187,18 +200,22 @@ def benchmark_run_command(
 ) -> int | None:
     """Run retrievers on the same queries and show which is best.
 
-    CONFIG is a rankgauge.yaml (`rankgauge init` writes one); command-line options override the file. Without a
-    configuration and without --corpus, the bundled collection is used. Everything is written to one folder, which
-    `rankgauge report verify` checks.
+    CONFIG is a rankgauge.yaml (`rankgauge init` writes one); command-line options override the file. LABELS and RESULTS
+    are those of `rankgauge evaluate`: stored results are scored as they are, live retrievers are asked, and a log holds
+    both. Without arguments and without --corpus, the bundled collection is used. Everything is written to one folder,
+    which `rankgauge report verify` checks.
     """
     if config_file is not None:
         check_config_file(config_file, asking)
     config = configuration()
-    if config_file is None or config is None:
+    if inputs and config_file is None:
+        plan = plan_of_inputs(inputs, source, asking, saving)
+    elif config_file is None or config is None:
         plan = plan_of_source(source, asking)
     else:
         plan = plan_of(config, config_file, source.retrievers)
     configured = {} if config is None else config_values(config, configuration_folder())
+    configured |= {} if config is None else {"reading": label_reading(config)}
     settings = Settings.of({"bands": plan.settings.bands, **merge_options(options, configured)})
     plan = replace(
         plan,
@@ -208,8 +225,9 @@ def benchmark_run_command(
         latency=source.latency if is_given("latency") else plan.latency,
         max_failures=source.max_failures if is_given("max_failures") else plan.max_failures,
     )
-    PageRequest(output.path).check(plan.queries, plan.labels)
-    saving.check()
+    files = (plan.queries, plan.labels, *inputs)
+    PageRequest(output.path).check(*(file for file in files if isinstance(file, str)))
+    saving.check(reads_history=reads_entry(*inputs))
     code = run_and_show(plan, output.out, index=output.index, resume=output.resume, saving=saving)
     if output.path is not None:
         with write_atomically(output.path) as file:
@@ -236,15 +254,66 @@ def run_and_show(
     print_warnings([note for note in notes if note not in report.input_notes])
     if saving is not None:
         saving.write(report.evaluation, costs=report.costs)
-    if report.failed:
-        return EXIT_BROKEN
-    return None if all(validation.ok for validation in report.validations) else EXIT_INVALID
+    found: list[CheckOutcome] = ["pass" if validation.ok else "fail" for validation in report.validations]
+    return exit_code("undecidable" if report.failed else "pass", *found)
+
+
+def named_configuration(context: click.Context, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Tell a configuration from labels and results: it is a single file, in YAML, or in JSON with a key of one."""
+    is_config = len(names) == 1 and (names[0].endswith((".yaml", ".yml")) or _is_json_configuration(names[0]))
+    context.params["config_file"] = names[0] if is_config else None
+    return names
+
+
+def _is_json_configuration(path: str) -> bool:
+    if not path.endswith(".json") or not Path(path).is_file():
+        return False
+    from rankgauge.config.schema import Config
+
+    try:
+        data = json.loads(load_file(path).stored)
+    except ValueError:
+        return False  # whoever reads it says why that fails
+    return isinstance(data, dict) and not Config.model_fields.keys().isdisjoint(data)
+
+
+def plan_of_inputs(
+    inputs: tuple[str, ...], source: BenchmarkInput, asking: Mapping[str, Any], saving: SaveRequest
+) -> BenchmarkPlan:
+    """The plan of labels and results; --retriever adds systems, which search --corpus."""
+    if len(inputs) == 1 and Path(inputs[0]).is_dir():
+        raise UsageError(f"{inputs[0]} is a folder, not labels or a configuration", hint=f"--corpus {inputs[0]}")
+    labels = source.qrels or inputs[0]
+    results = inputs if source.qrels is not None else inputs[1:]
+    given = {name: value for name, value in asking.items() if is_given(name)}
+    if given and not any(map(is_live, results)) and not any(map(is_own_retriever, source.retrievers)):
+        raise needless_option(flag_of(next(iter(given))))
+    systems: Mapping[str, PlannedSystem] = {}
+    if source.retrievers:
+        flags = {"embedder": source.embedder, "rerank": source.rerank}
+        options = {**retriever_values(), **{name: value for name, value in flags.items() if is_given(name)}}
+        systems = default_systems({**options, **given}, source.retrievers)
+    engine = next((name for name, system in systems.items() if not system.is_own), None)
+    if engine is not None and source.corpus is None:
+        raise UsageError(f"{engine} retrieval needs a corpus", hint="name it: --corpus")
+    reading = Reading()
+    documents = {} if source.corpus is None else {"documents": source.corpus}
+    opening = Opening(0, needs_rankings=True, asks=False, history=saving.history_file, text_labels=documents)
+    if source.qrels is not None:
+        opening = replace(opening, newest="named", log_is_system=False)
+    opened = open_inputs(labels, results, reading, source.queries_file, opening)
+    print_warnings(opened.notes)
+    if not opened.results and not systems:
+        raise UsageError(
+            f"{printable(labels, None)} holds labels only: a benchmark needs results",
+            hint="name them after the labels: runs, logs, or live retrievers such as ./search.py:search",
+        )
+    more = {"corpus": source.corpus, "systems": systems, "asking": given}
+    return plan_of_opened(labels, opened, source.queries_file, reading, **more)
 
 
 def check_config_file(path: str, asking: Iterable[str]) -> None:
     """Raise if what a configuration names is an option too."""
-    if Path(path).is_dir():
-        raise UsageError(f"{path} is a folder, not a configuration", hint=f"--corpus {path}")
     conflict = next((name for name in (*CONFIGURED_FIELDS, *asking) if is_given(name)), None)
     if conflict is not None:
         flag = flag_of(conflict)

@@ -23,7 +23,7 @@ from rankgauge.cli.options.inputs import (
     asking_with_k,
     check_one_stdin,
     label_options,
-    reading_options,
+    matching_options,
     reads_entry,
 )
 from rankgauge.cli.options.outputs import (
@@ -70,9 +70,9 @@ from rankgauge.render.documents.comparison import Extent, comparison_document
         Settings,
         "baseline",
         help="Compare with RUN: the name or the file of a run, or what `gate --write-baseline` stored.  "
-        "[default: the first]",
+        "[default: differences from the first, and p over all pairs of systems]",
     ),
-    *statistics_options("rope", "target_difference"),
+    *statistics_options("rope", "letters", "target_difference"),
     BY,
     *declared_options(Settings, "changes"),
     *CONVENTION_OPTIONS,
@@ -88,7 +88,7 @@ from rankgauge.render.documents.comparison import Extent, comparison_document
     *declared_options(View, "plot"),
 )
 @output_options
-@reading_options
+@matching_options("match")
 @asking_with_k
 @NO_CODE
 def compare_command(
@@ -103,7 +103,8 @@ def compare_command(
 ) -> None:
     """Show which run is better, with what confidence, and which queries changed.
 
-    All systems are compared with the first, or with --baseline, over the same queries. Labels and results are those of
+    Systems are compared over the same queries: two with each other, three or more in all pairs, or each with
+    --baseline if it is given. Labels and results are those of
     `rankgauge evaluate`. A log holds both: with several, the labels of the last one apply to all.
     """
     sources.check(needs_join=output.page.path is not None)
@@ -122,7 +123,7 @@ def compare_command(
         reading = output.reading(replace(sources.reading(reading), fingerprint=True))
         fewest = 1 if isinstance(baseline, Baseline) else 2
         conventions = settings.conventions
-        if named.are_plain():
+        if named.are_plain(reading):
             evaluation = evaluate_systems(
                 named.labels,
                 results,
@@ -136,7 +137,7 @@ def compare_command(
             depth = needed_depth(conventions.measures(measures))
             text_depth, history = depth if measures else DEFAULT_DEPTH, output.saving.history_file
             opening = Opening(depth, text_depth, output.needs_rankings, asking=asking, history=history)
-            opened = named.open(reading, opening)
+            opened = named.open(reading, opening, shows_corpus=output.page.path is not None)
             if len(opened.results) > len(results):
                 results = (str(named.labels), *results)
                 baseline = chosen_baseline(settings.baseline, results)

@@ -32,9 +32,10 @@ from rankgauge.cli.options.outputs import (
 from rankgauge.cli.printing import collected_notes, print_message, print_warnings, write_document
 from rankgauge.comparison.run_difference import ComparedDepth, RunDifference, diff_runs
 from rankgauge.config.settings import Settings
+from rankgauge.core.formatting import listing
 from rankgauge.core.run import Run, returned_texts
 from rankgauge.core.settings import setting_of
-from rankgauge.errors import printable
+from rankgauge.errors import UsageError, printable, shown
 from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.render.documents.ranking_agreement import difference_document
@@ -59,7 +60,7 @@ class DiffRequest:
     """,
 )
 @click.argument("first", type=click.Path(allow_dash=True), metavar="RESULTS")
-@click.argument("second", type=click.Path(allow_dash=True), metavar="RESULTS")
+@click.argument("second", type=click.Path(allow_dash=True), required=False, metavar="[RESULTS]")
 @option_group("request", DiffRequest, *declared_options(DiffRequest))
 @QUERIES
 @asking_group
@@ -69,7 +70,7 @@ class DiffRequest:
 @reading_options_and_set
 def diff_command(
     first: str,
-    second: str,
+    second: str | None,
     request: DiffRequest,
     queries: str | None,
     asking: Asking,
@@ -80,16 +81,20 @@ def diff_command(
     """Show how much two runs differ, without judgments.
 
     Overlap and Jaccard index of the top K, and rank-biased overlap; the queries that changed most, with both rankings
-    side by side. RESULTS are those of `rankgauge evaluate`; a live retriever is asked the queries of --queries, or
-    those of a log.
+    side by side. RESULTS are those of `rankgauge evaluate`, two systems in all; a live retriever is asked the queries
+    of --queries, or those of a log.
     """
     files = named_files(first, second)
     check_one_stdin(*files)
     page.check(*files, queries)
     with collected_notes() as notes:
-        opened = open_rankings([first, second], queries, request.k, asking, reading)
+        named = [first] if second is None else [first, second]
+        opened = open_rankings(named, queries, request.k, asking, reading)
         runs, known = opened.results, opened.queries
         notes += opened.notes
+        if len(runs) != 2:
+            found = f"found {len(runs)}: {listing(shown(run.name) for run in runs)}"
+            raise UsageError(f"a difference is that of two systems, {found}", hint="rankgauge diff old.run my.run")
     difference = diff_runs(*runs, k=request.k, p=request.p, names=run_names(runs))
     texts = {} if known is None else known.known_texts()
     write_document(difference_document(difference, texts, notes, top=request.changes), view.format)

@@ -27,7 +27,7 @@ from rankgauge.cli.options.inputs import (
     asking_with_out,
     check_one_stdin,
     label_options,
-    reading_options,
+    matching_options,
     reads_entry,
 )
 from rankgauge.cli.options.outputs import (
@@ -145,7 +145,7 @@ def evaluate_on_spark(
 )
 @label_options
 @output_options
-@reading_options
+@matching_options("match")
 @asking_with_out
 @NO_CODE
 @engine_options(evaluate_on_spark)
@@ -189,8 +189,7 @@ def evaluate_command(
     if settings.significance_testing and comparison is None:
         notes.append(Note("no-tests", "significance tests need at least two runs, found 1"))
     show(evaluation, comparison, notes, settings, view)
-    failed = max((len(run.extras.errors) for run in evaluated.live if run.extras is not None), default=0)
-    if asking.max_failures is not None and failed > asking.max_failures:
+    if evaluated.has_too_many_failures(asking):
         return _end_after_failures(asking.out, output)
     if asking.out is not None:
         _write_live_run(evaluation, evaluated.live, asking.out, named.files)
@@ -210,6 +209,11 @@ class EvaluatedInputs:
     notes: tuple[Note, ...] = ()
     live: tuple[Run, ...] = ()
 
+    def has_too_many_failures(self, asking: Asking) -> bool:
+        """Whether a retriever failed more queries than are allowed."""
+        failed = max((len(run.extras.errors) for run in self.live if run.extras is not None), default=0)
+        return asking.max_failures is not None and failed > asking.max_failures
+
 
 def evaluate_inputs(
     named: NamedInputs, settings: Settings, view: View, reading: Reading, asking: Asking, output: OutputRequest
@@ -218,7 +222,7 @@ def evaluate_inputs(
     needs_hash = view.format == "json" or settings.significance_testing
     reading = replace(reading, fingerprint=reading.fingerprint or needs_hash)
     conventions = settings.conventions
-    if named.are_plain():
+    if named.are_plain(reading):
         evaluation = evaluate_files(named.labels, list(named.results), named.sources.queries, settings, view, reading)
         return EvaluatedInputs(evaluation, named.results)
     from rankgauge.io.results import Opening
@@ -231,7 +235,7 @@ def evaluate_inputs(
         needs_rankings=view.audit or output.needs_rankings,
         history=output.saving.history_file,
     )
-    opened = named.open(reading, opening)
+    opened = named.open(reading, opening, shows_corpus=output.page.path is not None)
     names = named.results if len(opened.results) == len(named.results) else (str(named.labels), *named.results)
     live = tuple(opened.results[row] for row in opened.live)
     notes = opened.notes
@@ -268,8 +272,6 @@ def evaluate_files(
 
 # What a live retriever answered, written to a file: -o.
 
-EXIT_TOO_MANY_FAILURES = 1
-
 
 def _check_run_output(out: str | None, named: NamedInputs) -> None:
     """Raise, before anything is asked, if the run could not be written."""
@@ -291,7 +293,9 @@ def _end_after_failures(out: str | None, output: OutputRequest) -> int:
         print_message("hint: allow failures: --max-failures N")
     if output.saving.save:
         print_message("not saved: too many queries failed")
-    return EXIT_TOO_MANY_FAILURES
+    from rankgauge.core.verdicts import exit_code  # which a command that succeeds does without
+
+    return exit_code("fail")
 
 
 def _write_live_run(evaluation: Evaluation, live: tuple[Run, ...], out: str, inputs: tuple[str, ...]) -> None:

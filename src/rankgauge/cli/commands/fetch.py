@@ -30,7 +30,7 @@ from rankgauge.io.text_checks import json_text
 from rankgauge.report.manifest import SYSTEM_NAME
 from rankgauge.retrieval.embedders.precomputed import vector_files
 from rankgauge.retrieval.fetch import FetchOptions, FetchResult, fetch_run, journal_path
-from rankgauge.retrieval.journal import check_journal
+from rankgauge.retrieval.journal import check_journal, discard_journal
 from rankgauge.retrieval.language import language_notes
 from rankgauge.retrieval.latency import Latency, measure_latency
 from rankgauge.retrieval.open_retriever import make_retriever, settings_from
@@ -219,7 +219,9 @@ def runs_fetch_command(
         check_journal(journal_path(files.out), fetching.resume)
     fetches = [Fetch.open(one, sources[one.name], queries, outputs[one.name]) for one in chosen]
     for fetch in fetches:
-        fetch.run(request, replace(fetching, inputs=inputs))
+        fetch.run(request, replace(fetching, inputs=inputs, keep_journal=len(fetches) > 1))
+    for fetch in fetches:
+        discard_journal(journal_path(fetch.output.out))
 
 
 @dataclass(frozen=True, eq=False)

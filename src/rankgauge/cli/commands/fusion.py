@@ -11,9 +11,11 @@ from rankgauge.cli.options.declared_options import declared_options, option, opt
 from rankgauge.cli.options.inputs import (
     ASKED_QUERIES,
     NO_CODE,
-    QUERIES,
+    LabelSources,
     asking_group,
+    asking_with_k,
     check_one_stdin,
+    label_options_and_corpus,
     named_files,
     open_rankings,
     reading_options_and_set,
@@ -24,13 +26,14 @@ from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable, shown
-from rankgauge.evaluation.evaluate import DEFAULT_DEPTH
+from rankgauge.evaluation.evaluate import DEFAULT_DEPTH, needed_depth
 from rankgauge.io.atomic_files import check_writable
 from rankgauge.io.queries import read_query_ids
-from rankgauge.io.read import as_qrels, as_run
+from rankgauge.io.read import as_qrels, runs_and_notes
 from rankgauge.io.reading_options import Asking, Reading
-from rankgauge.io.results import Opening, open_inputs
+from rankgauge.io.results import Opening
 from rankgauge.io.writers import write_run
+from rankgauge.measures.names import parse_measure
 from rankgauge.render.documents.pipelines import tuning_document
 from rankgauge.retrieval.fusion import FUSION_METHODS, NORMALIZATIONS, fuse
 from rankgauge.retrieval.tuning import Tuning, tune
@@ -55,7 +58,7 @@ class FusionRequest:
     rankgauge fuse old.run my.run -o fused.run --method rrf --weights 0.3,0.7
     """,
 )
-@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RESULTS RESULTS …")
+@click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, required=True, metavar="RESULTS …")
 @out_option("Write the TREC run to FILE.")
 @option_group(
     "request",
@@ -92,12 +95,10 @@ def fuse_command(
 ) -> None:
     """Combine runs into one.
 
-    RESULTS are those of `rankgauge evaluate`; a live retriever is asked the queries of --queries, or those of a log.
-    The output is a TREC run whose queries are in the order of the first run. Scores have
+    RESULTS are those of `rankgauge evaluate`, at least two systems; a live retriever is asked the queries of --queries,
+    or those of a log. The output is a TREC run whose queries are in the order of the first run. Scores have
     six digits, or more if it takes more to keep their order.
     """
-    if len(runs) < 2:
-        raise UsageError("fusion needs at least two runs, found one")
     inputs = named_files(*runs, queries)
     check_one_stdin(*inputs)
     check_writable(out, inputs=inputs)
@@ -105,6 +106,8 @@ def fuse_command(
     with collected_notes() as notes:
         opened = open_rankings(runs, queries, depth or DEFAULT_DEPTH, asking, reading)
         notes += opened.notes
+        if len(opened.results) < 2:
+            raise UsageError("fusion needs at least two runs, found one")
         fused = fuse(
             opened.results,
             request.fusion,
@@ -128,6 +131,16 @@ def parse_weights(text: str) -> list[float]:
         raise UsageError(f"expected numbers separated by commas, found {shown(text)}") from None
 
 
+@dataclass(frozen=True)
+class TuningRequest:
+    """Which queries a fusion is tuned and measured on, and what is written."""
+
+    dev: str | None
+    test: str | None
+    out: str | None
+    format: str
+
+
 @documented(
     "tune",
     """
@@ -138,42 +151,46 @@ def parse_weights(text: str) -> list[float]:
     """,
 )
 @click.argument("qrels", type=click.Path(), metavar="LABELS")
-@click.argument("runs", type=click.Path(), nargs=-1, required=True, metavar="RESULTS …")
+@click.argument("runs", type=click.Path(), nargs=-1, metavar="RESULTS …")
 @option_group("tuning", Tuning, *declared_options(Tuning))
-@option(
-    "--dev",
-    section=Section.TUNING,
-    type=click.Path(),
-    metavar="FILE",
-    help="Tune on these queries: one id per line, or a file of queries.  [default: half of them, by a hash of the id]",
+@option_group(
+    "request",
+    TuningRequest,
+    option(
+        "--dev",
+        section=Section.TUNING,
+        type=click.Path(),
+        metavar="FILE",
+        help="Tune on these queries: one id per line, or a file of queries.  [default: half of them, by a hash of "
+        "the id]",
+    ),
+    option(
+        "--test",
+        section=Section.TUNING,
+        type=click.Path(),
+        metavar="FILE",
+        help="Report on these queries.  [default: all that are not tuned on]",
+    ),
+    option(
+        "-o",
+        "--out",
+        section=Section.OUTPUT,
+        type=click.Path(),
+        metavar="FILE",
+        help="Write the tuned run of the test queries to FILE.",
+    ),
+    format_option("table", "json"),
 )
-@option(
-    "--test",
-    section=Section.TUNING,
-    type=click.Path(),
-    metavar="FILE",
-    help="Report on these queries.  [default: all that are not tuned on]",
-)
-@option(
-    "-o",
-    "--out",
-    section=Section.OUTPUT,
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the tuned run of the test queries to FILE.",
-)
-@format_option("table", "json")
-@QUERIES
+@label_options_and_corpus
+@asking_with_k
 @NO_CODE
 def tune_command(
     qrels: str,
     runs: tuple[str, ...],
     tuning: Tuning,
-    dev: str | None,
-    test: str | None,
-    out: str | None,
-    format: str,
-    queries: str | None,
+    request: TuningRequest,
+    sources: LabelSources,
+    asking: Asking,
 ) -> None:
     """Tune the weights of a fusion on held-out queries.
 
@@ -181,27 +198,30 @@ def tune_command(
     Report the value on the test queries. Labels and results are those of `rankgauge evaluate`. If the queries have a
     column `unit`, those of one unit are on the same side.
     """
-    inputs = named_files(qrels, *runs, dev, test, queries)
+    named, out = sources.split(qrels, runs), request.out
+    inputs = [*named.files, *named_files(request.dev, request.test)]
+    named.check_asking(also=("k",))
     if out is not None:
         check_writable(out, inputs=inputs)
     with collected_notes() as notes:
         reading = Reading()
-        opening = Opening(DEFAULT_DEPTH, needs_rankings=True)
-        opened = open_inputs(qrels, runs, reading, queries, opening).judged(reading)
+        depth = max(DEFAULT_DEPTH, needed_depth([parse_measure(tuning.measure)]))
+        opening = Opening(depth, depth, needs_rankings=True, asking=asking)
+        opened = named.open(reading, opening).judged(reading)
         notes += opened.notes
         judgments = as_qrels(opened.labels, reading)
         result = tune(
             judgments if opened.queries is None else judgments.with_columns(opened.queries.columns),
-            [as_run(run, reading) for run in opened.results],
+            [run for one in opened.results for run in runs_and_notes(one, reading)[0]],
             measure=tuning.measure,
             methods=tuning.methods,
             steps=tuning.steps,
-            dev=None if dev is None else read_query_ids(dev).to_text(),
-            test=None if test is None else read_query_ids(test).to_text(),
+            dev=None if request.dev is None else read_query_ids(request.dev).to_text(),
+            test=None if request.test is None else read_query_ids(request.test).to_text(),
         )
     if out is not None:
         write_run(result.run, out, inputs=inputs)
-    write_document(tuning_document(result), format)
+    write_document(tuning_document(result), request.format)
     print_warnings(notes)
     if out is not None:
         results, queries = plural(len(result.run), "result"), plural(len(result.run.queries), "test query")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import click
 from rankgauge.cli.command_tree import documented
 from rankgauge.cli.options.declared_options import CONFIG_OPTIONS, declared_options, is_given, option, option_group
 from rankgauge.cli.options.evaluation_settings import (
+    BY,
     CONVENTION_OPTIONS,
     KPI,
     measure_option,
@@ -25,25 +27,36 @@ from rankgauge.cli.options.inputs import (
     asking_with_k,
     check_one_stdin,
     label_options,
+    matching_options,
     named_files,
-    reading_options,
     reads_entry,
 )
-from rankgauge.cli.options.outputs import HTML, SAVE_OPTIONS, PageRequest, SaveRequest, format_option
+from rankgauge.cli.options.outputs import HTML, SAVE_NAMES, SAVE_OPTIONS, PageRequest, SaveRequest, format_option
 from rankgauge.cli.printing import collected_notes, print_message, print_run_warnings, print_warnings, write_document
 from rankgauge.comparison.gate.baseline_file import append_baseline, store_run
-from rankgauge.comparison.gate.gate import gate, gated_depth, runs_or_baseline
-from rankgauge.comparison.gate.gate_result import GateResult
-from rankgauge.comparison.gate.requirements import Rule, parse_requirements, required_measures
+from rankgauge.comparison.gate.changed_queries import text_column
+from rankgauge.comparison.gate.gate import check_one_system, gate, gate_judgments, gated_depth, runs_or_baseline
+from rankgauge.comparison.gate.gate_result import VERDICT_WORDS, GateResult
+from rankgauge.comparison.gate.golden import own_requirements
+from rankgauge.comparison.gate.requirements import (
+    NO_LEAKS,
+    SHOWN_CHANGES,
+    GateRule,
+    Undecided,
+    parse_demands,
+    parse_requirements,
+)
 from rankgauge.comparison.statistics_options import CORRECTIONS
 from rankgauge.config.settings import HISTORY_PREFIX, Settings
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.settings import Section, setting, setting_of
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.evaluate import DEFAULT_DEPTH
 from rankgauge.io.atomic_files import check_outputs, write_atomically
 from rankgauge.io.byte_streams import load_file, source_name
+from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.results import Opening
 from rankgauge.io.sources import is_plain
@@ -52,10 +65,39 @@ from rankgauge.render.documents.gate import gate_document
 
 if TYPE_CHECKING:
     from rankgauge.comparison.gate.baseline import Baseline
-    from rankgauge.core.qrels import Qrels
 
-EXIT_FAILED, EXIT_ROTTED, EXIT_UNKNOWN = 1, 2, 2
 GITHUB_SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+@dataclass(frozen=True)
+class ShownQueries:
+    """How much of the queries behind a verdict is shown."""
+
+    changes: int = setting_of(
+        Settings, "changes", default=SHOWN_CHANGES, help="List N queries behind each check.", is_common=False
+    )
+    texts: bool | None = setting(
+        None,
+        "Show texts of documents, too, or no texts at all.  [default: those of queries]",
+        Section.OUTPUT,
+        flag="--texts/--no-texts",
+        common=True,
+    )
+
+    def of(self, result: GateResult, corpus: str | None) -> GateResult:
+        """The result with what may be shown of it; raises if queries are named by their texts and none may be shown."""
+        result = replace(result, changes=self.changes)
+        if self.texts is None:
+            return result
+        if self.texts:
+            return replace(result, document_texts=document_texts(result, corpus))
+        if any(query == text for query, text in text_column(result.evaluation.qrels).items()):
+            raise UsageError(
+                "--no-texts: these queries have no ids, so their texts name them everywhere",
+                hint="add ids to the labels",
+            )
+        evaluation = replace(result.evaluation, texts={})
+        return replace(result, evaluation=evaluation, hides_texts=True)
 
 
 @dataclass(frozen=True)
@@ -68,28 +110,20 @@ class GateOutput:
     append: bool  # whether the run is added to the baseline in that file
     corpus: str | None
     path: str | None  # of the HTML report
+    shown: ShownQueries
     saving: SaveRequest
 
     @property
     def page(self) -> PageRequest:
         """The HTML report; the corpus serves the gate as well."""
-        return PageRequest(self.path, self.corpus if self.path is not None else None)
+        return PageRequest(self.path, self.corpus if self.path is not None and self.shown.texts is not False else None)
 
 
-def make_output(
-    format: str,
-    summary: str | None,
-    store: str | None,
-    append: bool,
-    corpus: str | None,
-    path: str | None,
-    **saving: Any,
-) -> GateOutput:
+def make_output(**values: Any) -> GateOutput:
     """Build a ``GateOutput`` from the values of its options."""
-    return GateOutput(format, summary, store, append, corpus, path, SaveRequest(**saving))
-
-
-NO_LEAKS = "Leak<=0"
+    saving = SaveRequest(**{name: values.pop(name) for name in SAVE_NAMES})
+    shown = ShownQueries(values.pop("changes"), values.pop("texts"))
+    return GateOutput(**values, shown=shown, saving=saving)
 
 
 @dataclass(frozen=True)
@@ -98,7 +132,7 @@ class GateRequest:
 
     require: tuple[str, ...] = setting(
         (),
-        "Require a measure to reach a value: 'nDCG@10>=0.35', 'RR>0.6'; repeatable.",
+        "Require a mean to reach a value: 'nDCG@10>=0.35', 'RR>0.6', also <= and <; repeatable.",
         Section.GATE,
         flag="--require 'M>=X'",
         common=True,
@@ -109,44 +143,60 @@ class GateRequest:
         Section.GATE,
         common=True,
     )
+    require_each: tuple[str, ...] = setting(
+        (),
+        "Require every query to reach a value: 'Success@5>=1'; repeatable.",
+        Section.GATE,
+        flag="--require-each 'M>=X'",
+        common=True,
+    )
+    allow: str | None = setting(
+        None,
+        "Allow the misses in FILE, one per line with a reason: q07 # not indexed yet.",
+        Section.GATE,
+        flag="--allow FILE",
+        kind="path",
+    )
     baseline: str | None = setting(
         None,
-        "Compare with a baseline written by --write-baseline, a run, or the saved results of a branch (history:main): "
-        "no gated measure may drop.",
+        "Compare with a stored baseline, a run, or the saved results of a branch (history:main).",
         Section.GATE,
         flag="--baseline FILE",
         kind="path",
         common=True,
     )
-    margin: float = setting_of(Rule, "margin")
-    two_sided: bool = setting_of(Rule, "two_sided")
+    margin: float = setting_of(GateRule, "margin")
+    two_sided: bool = setting_of(GateRule, "two_sided")
+    undecided: Undecided = setting_of(GateRule, "undecided")
+    requirements: Mapping[str, Sequence[str]] | None = None  # of groups, by their labels: only in a file
 
     @property
-    def requirements(self) -> tuple[str, ...]:
-        """What is required, with ``no_leaks`` as a requirement like any other."""
+    def of_run(self) -> tuple[str, ...]:
+        """What is required of all queries together, with ``no_leaks`` as a requirement like any other."""
         return (*self.require, *((NO_LEAKS,) if self.no_leaks else ()))
 
 
 @documented(
     "gate",
     """
+    # Every query of a golden file must find a relevant document
+    rankgauge gate golden.jsonl ./search.py:search --require-each 'Success@5>=1'
     # Test a log, which has labels and results, and compare it with another
     rankgauge gate today.jsonl --require 'R@5 >= 0.8' --baseline monday.jsonl
-    # Store a baseline
+    # Store a baseline; later, --baseline baseline.json fails if a run is worse
     rankgauge gate qrels.txt my.run --write-baseline baseline.json
-    # Fail if a run is significantly worse than it
-    rankgauge gate qrels.txt my.run --baseline baseline.json --summary summary.md
     """,
 )
 @click.argument("qrels", type=click.Path(allow_dash=True), metavar="LABELS")
 @click.argument("run", type=click.Path(allow_dash=True), required=False, metavar="[RESULTS]")
 @settings_options(
-    *declared_options(GateRequest, "require", "no_leaks", "baseline"),
+    *declared_options(GateRequest, "require", "no_leaks", "require_each", "allow", "baseline"),
+    BY,
     measure_option(
         f"Gate or store a measure; repeatable.  [default: the baseline's, else the required ones, else "
         f"{', '.join(DEFAULT_MEASURES)}]"
     ),
-    *declared_options(GateRequest, "margin", "two_sided"),
+    *declared_options(GateRequest, "margin", "undecided", "two_sided"),
     *statistics_options(corrections=[name for name in CORRECTIONS if name != "tukey"]),
     *CONVENTION_OPTIONS,
     *CONFIG_OPTIONS,
@@ -155,7 +205,6 @@ class GateRequest:
     request=GateRequest,
     refused={
         "rope": "a gate has a margin: gate.margin",
-        "by": "a gate has no groups of queries: keep its settings in another file",
         "baseline": "name a stored baseline or a run as gate.baseline, and keep the gate's settings in another file",
     },
 )
@@ -175,7 +224,7 @@ class GateRequest:
         section=Section.GATE,
         type=click.Path(),
         metavar="FILE",
-        help="Store this run as a baseline, unless the gate fails.",
+        help="Store this run as a baseline if it passes.",
     ),
     option(
         "--append",
@@ -191,13 +240,14 @@ class GateRequest:
         section=Section.OUTPUT,
         type=click.Path(),
         metavar="FILE",
-        help='Also write Markdown to FILE, such as "$GITHUB_STEP_SUMMARY".',
+        help="Also write Markdown to FILE.",
     ),
+    *declared_options(ShownQueries),
     HTML,
     *SAVE_OPTIONS,
 )
 @label_options
-@reading_options
+@matching_options()
 @asking_with_k
 @NO_CODE
 def gate_command(
@@ -212,11 +262,9 @@ def gate_command(
 ) -> int:
     """Fail if retrieval got worse, for CI.
 
-    A required value that is missed fails. With a baseline, only a drop fails that is significant (paired over queries,
-    one-sided, corrected over all gated measures) and at least the margin. If the judgments have no relevant
-    document, the gate is skipped. Exit codes: 0 passed or skipped, 1 failed, 2 labels rotted, bad input or a baseline
-    that cannot be compared. Labels and results are those of `rankgauge evaluate`; a log holds both, and its labels
-    apply to the baseline, too.
+    A required value that is missed fails; so does a significant drop from a baseline (paired over queries, one-sided,
+    corrected over all measures and groups) of at least the margin. Exit codes: 0 passed or undecided, 1 failed, 2
+    cannot be decided. The labels of a log, which has results too, apply to the baseline.
     """
     sources.check()
     saving = output.saving
@@ -226,7 +274,7 @@ def gate_command(
     baseline = request.baseline
     if output.store is not None and not is_given("baseline"):
         baseline = None  # a configured baseline is being replaced
-    inputs = [*named.files, *named_files(baseline, output.corpus)]
+    inputs = [*named.files, *named_files(baseline, output.corpus, request.allow)]
     check_one_stdin(*inputs)
     _check_asking(named, baseline)
     output.page.check(*inputs)
@@ -244,8 +292,9 @@ def gate_command(
     with collected_notes() as input_notes:
         judged, settings = open_gate(named, request, baseline, settings, reading, asking, output)
         input_notes += judged.notes
-    if output.store is not None and not request.requirements and baseline is None:
-        return store_baseline(output, replace(judged, notes=tuple(input_notes)), settings, saving, reading)
+    if output.store is not None and not request.of_run and baseline is None:
+        stored = replace(settings, measures=stored_names(request, judged, settings, reading))
+        return store_baseline(output, replace(judged, notes=tuple(input_notes)), stored, saving, reading)
     if baseline is not None and is_history(baseline):
         judged = replace(judged, baseline=saved_baseline(baseline, saving.history_file, judged.judgments, settings))
     with collected_notes() as notes:
@@ -253,15 +302,19 @@ def gate_command(
             judged.judgments,
             judged.run,
             settings.measures,
-            require=request.requirements,
+            require=request.of_run,
+            require_each=request.require_each,
+            requirements=request.requirements,
             baseline=judged.baseline,
-            margin=request.margin,
-            two_sided=request.two_sided,
-            statistics=settings.statistics,
+            allow=request.allow,
+            by=settings.by or (),
+            queries=judged.queries,
             corpus=output.corpus,
+            rule=GateRule(request.margin, settings.statistics, request.two_sided, request.undecided),
             conventions=settings.conventions,
             reading=reading,
         )
+        result = output.shown.of(result, output.corpus)
     notes = [*input_notes, *notes]
     show(result, notes, output.format, settings)
     write_summary(result, output.summary, settings)
@@ -271,18 +324,14 @@ def gate_command(
         replace(settings, measures=measures),
         gate=result,
         input_notes=notes,
+        **({"snippets": {}} if output.shown.texts is False else {}),
     )
     print_warnings(notes)
     print_run_warnings([result.scores])
     saving.write(result.evaluation, verdict=result.verdict, only=[0])
     if output.store is not None:
         store_result(result, output, inputs, keep_run=saving.save_run)
-    required = required_measures(row.requirement for row in result.required)
-    guards = [measure for measure in required if measure.definition.name == "Leak"]
-    if guards and not result.leaks and len(result.failed_queries) > (asking.max_failures or 0):
-        print_message("error: queries that failed may leak: whether nothing is returned that must not be is open")
-        return EXIT_UNKNOWN
-    return EXIT_FAILED if result.failed else EXIT_ROTTED if result.rot is not None else 0
+    return result.exit_code
 
 
 @dataclass(frozen=True)
@@ -293,6 +342,22 @@ class GatedRuns:
     run: Any
     baseline: Any
     notes: tuple[Note, ...] = ()
+    queries: Any = None
+
+
+def stored_names(
+    request: GateRequest, judged: GatedRuns, settings: Settings, reading: Reading
+) -> tuple[str, ...] | None:
+    """The measures of a baseline to be stored: the chosen ones, and those that every query will be held to."""
+    conventions = settings.conventions
+    each = [one.of_queries for one in parse_requirements(request.require_each, conventions)]
+    if isinstance(judged.judgments, Qrels) or not is_plain(judged.judgments, "qrels"):
+        own = own_requirements(gate_judgments(judged.judgments, reading), conventions).values()
+        each += [requirement.of_queries for one in own for requirement in one]
+    if not each:
+        return settings.measures
+    chosen = conventions.measures(settings.measures) if settings.measures else ()
+    return tuple(dict.fromkeys(map(str, (*chosen, *each))))
 
 
 def is_history(baseline: str | None) -> bool:
@@ -327,31 +392,33 @@ def open_gate(
     conventions, measures = settings.conventions, settings.measures
     reading = replace(reading, fingerprint=True)
     baseline_runs, stored = runs_or_baseline(None if is_history(baseline) else baseline, reading)
-    if named.are_plain() and all(is_plain(one, "run") for one in baseline_runs):
-        return GatedRuns(named.labels, named.results[0], stored or next(iter(baseline_runs), baseline)), settings
-    requirements = parse_requirements(request.requirements, conventions)
-    depth = gated_depth(measures, stored, requirements, conventions)
+    if named.are_plain(reading) and all(is_plain(one, "run") for one in baseline_runs):
+        compared = stored or next(iter(baseline_runs), baseline)
+        return GatedRuns(named.labels, named.results[0], compared, queries=named.sources.queries), settings
+    demands = parse_demands(request.of_run, request.require_each, request.requirements, conventions)
+    depth = gated_depth(measures, stored, demands.measures, conventions)
     is_log_tested = not named.results
     opening = Opening(
         depth,
-        depth if measures or requirements else DEFAULT_DEPTH,
+        depth if measures or demands else DEFAULT_DEPTH,
         newest="first",
         log_is_system=is_log_tested,
         needs_rankings=output.path is not None or output.saving.save_run,
         asking=asking,
         history=output.saving.history_file,
     )
-    opened = named.open(reading, opening, baseline_runs)
+    opened = named.open(reading, opening, baseline_runs, shows_corpus=True)
     if len(opened.results) == len(baseline_runs):
         raise UsageError(
             "name the labels and the results, or a log that has both",
             hint="rankgauge gate qrels.txt my.run --baseline baseline.json",
         )
-    if opened.is_by_text and not measures and stored is None and not requirements:
+    check_one_system(opened, 1 + len(baseline_runs))
+    if opened.is_by_text and not measures and stored is None and not demands:
         settings = replace(settings, measures=tuple(map(str, opened.labels.measures(None, conventions))))
     opened = opened.judged(reading)
     compared = stored or (opened.results[1] if baseline_runs else baseline)
-    return GatedRuns(opened.labels, opened.results[0], compared, opened.notes), settings
+    return GatedRuns(opened.labels, opened.results[0], compared, opened.notes, opened.queries), settings
 
 
 def _check_asking(named: NamedInputs, baseline: str | None) -> None:
@@ -394,6 +461,23 @@ def show(result: GateResult, notes: list[Note], format: str, settings: Settings)
     write_document(shown, "github" if format == "markdown" else format)
 
 
+def document_texts(result: GateResult, corpus: str | None) -> dict[str, str]:
+    """The texts of the documents that are listed: those of the corpus, else those that came with results."""
+    listed = {move.doc for one in result.query_lists for query in one.queries for move in query.documents}
+    texts = {
+        doc: text
+        for joined in result.evaluation.joined
+        for doc, text in ({} if joined.extras is None else joined.extras.texts).items()
+        if doc in listed and text is not None
+    }
+    if corpus is not None:
+        for document in read_corpus(corpus):
+            name = document.id.decode("utf-8", "surrogateescape")
+            if name in listed:
+                texts[name] = f"{document.title} {document.text}".strip()
+    return texts
+
+
 def write_summary(result: GateResult, path: str | None, settings: Settings) -> None:
     """Write the Markdown; append it if the file is GitHub's, which is never written unasked."""
     github = os.environ.get(GITHUB_SUMMARY)
@@ -414,8 +498,8 @@ def store_result(result: GateResult, output: GateOutput, inputs: list[str], *, k
     """Store the run, unless the gate failed: a baseline that follows every drop would detect none."""
     path = str(output.store)
     if result.failed or result.current is None:
-        outcome = "failed" if result.failed else "was skipped" if result.rot is None else "found labels that rotted"
-        print_message(f"{printable(path, None)}: not written, the gate {outcome}")
+        word = "failed" if result.failed else f"ended with: {VERDICT_WORDS.get(result.verdict, result.verdict)}"
+        print_message(f"{printable(path, None)}: not written, the gate {word}")
         return
     if output.append:
         append_baseline(path, result.evaluation, inputs=inputs, keep_run=keep_run)

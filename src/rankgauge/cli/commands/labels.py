@@ -19,6 +19,7 @@ from rankgauge.cli.printing import collected_notes, print_message, print_warning
 from rankgauge.config.settings import Settings
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.settings import Section
+from rankgauge.core.verdicts import exit_code
 from rankgauge.errors import InputError, Note, UsageError, printable
 from rankgauge.io.atomic_files import check_writable, write_atomically
 from rankgauge.io.byte_streams import is_dataset, read_bytes
@@ -163,9 +164,6 @@ def _show_sample(human: str, runs: tuple[str, ...], settings: Settings, view: Vi
     write_document(sampled_document(rows), view.format)
 
 
-EXIT_ROTTED = 1
-
-
 @documented(
     "check",
     """
@@ -212,7 +210,7 @@ def labels_check_command(labels: str, corpus: str, stamp: str | None, view: View
         check = check_labels(labels, corpus, reading=reading)
     write_document(check_document(check), view.format)
     print_warnings([*notes, *_unverified(check)])
-    return EXIT_ROTTED if check.rotted else 0
+    return exit_code("fail" if check.rotted else "pass")
 
 
 def _check_not_gold(labels: str, corpus: str, reading: Reading) -> None:

@@ -14,6 +14,7 @@ from rankgauge.cli.options.outputs import HISTORY, format_option
 from rankgauge.cli.printing import print_warnings, write_document
 from rankgauge.config.settings import Settings
 from rankgauge.core.settings import Section
+from rankgauge.core.verdicts import exit_code
 from rankgauge.errors import Note
 from rankgauge.history.entries import EntryFilter
 from rankgauge.history.quality_checks import (
@@ -66,9 +67,6 @@ def history_trend_command(
     with History.open(history_file, create=False) as history:
         trend = history.trend(measure, filter, options)
     write_document(trend_document(trend), format)
-
-
-EXIT_CHANGED = 1
 
 
 @dataclass(frozen=True)
@@ -171,8 +169,7 @@ def history_check_command(
     if not check.series:
         text = f"no entries since {filter.since}: are results still being saved?"
         print_warnings([Note("no-recent-entries", text)])
-    if new:
-        click.get_current_context().exit(EXIT_CHANGED)
+    click.get_current_context().exit(exit_code("fail" if new else "pass"))
 
 
 @documented(

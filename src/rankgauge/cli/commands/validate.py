@@ -14,6 +14,7 @@ from rankgauge.cli.options.inputs import COLUMN, parse_columns
 from rankgauge.cli.options.outputs import View
 from rankgauge.cli.printing import collected_notes, print_message, print_warnings, write_document
 from rankgauge.core.settings import Section
+from rankgauge.core.verdicts import CheckOutcome, exit_code
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.io.atomic_files import check_writable, write_atomically
 from rankgauge.io.byte_streams import read_bytes
@@ -27,7 +28,6 @@ from rankgauge.validation.repair import Repair, repair_text
 from rankgauge.validation.run_validation import read_qrels_to_check_against, validate_run
 from rankgauge.validation.validated_file import DEFAULT_OPTIONS, PRESETS, ValidationOptions
 
-EXIT_ERRORS, EXIT_UNREADABLE = 1, 2
 ValidateFunction = Callable[[str], Validation]
 RepairFunction = Callable[[bytes, Validation], Repair]
 
@@ -94,9 +94,12 @@ def validate_files(
     write_document(validation_document(validations), output.format)
     if output.fix is not None:
         _write_repaired(validations[0], output.fix, validate, repair)
-    if not all(file.readable for file in validations):
-        return EXIT_UNREADABLE
-    return EXIT_ERRORS if any(file.errors for file in validations) else 0
+    return exit_code(*map(_outcome, validations))
+
+
+def _outcome(file: Validation) -> CheckOutcome:
+    """A file that cannot be read to its end cannot be decided, whatever was found in its beginning."""
+    return "undecidable" if not file.readable else "fail" if file.errors else "pass"
 
 
 def _validated(file: str, validate: ValidateFunction) -> Validation:

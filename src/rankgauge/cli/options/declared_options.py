@@ -92,6 +92,11 @@ def is_given(name: str) -> bool:
     return click.get_current_context().get_parameter_source(name) not in (ParameterSource.DEFAULT, None)
 
 
+def option_names_given() -> list[str]:
+    """The parameters of the current command that the user gave."""
+    return [name for one in click.get_current_context().command.params if (name := one.name) and is_given(name)]
+
+
 def flag_of(name: str) -> str:
     """The flag by which the current command takes a parameter."""
     return next(one.opts[-1] for one in click.get_current_context().command.params if one.name == name)

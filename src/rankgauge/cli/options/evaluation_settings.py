@@ -84,7 +84,8 @@ def settings_options(
             configured = configured_values(section)
             merged = merge_options(own, configured)
             if request is not None:
-                values["request"] = request(**{entry.name: merged.pop(entry.name) for entry in fields(request)})
+                own_fields = [entry.name for entry in fields(request) if entry.name in merged]
+                values["request"] = request(**{name: merged.pop(name) for name in own_fields})
             return command(*args, **values, settings=Settings.of(merged))
 
         return with_options(wrapped, *options)

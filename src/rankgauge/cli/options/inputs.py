@@ -72,7 +72,7 @@ class LabelSources:
         None,
         "Read the documents that spans of labels by text count in.",
         Section.GOLD,
-        flag="--documents PATH",
+        flag="--corpus PATH",
         kind="path",
     )
     coverage: float = setting_of(PassageMatching, "coverage")
@@ -108,19 +108,25 @@ class NamedInputs:
     @property
     def files(self) -> tuple[str, ...]:
         """Every file that is named, and standard input."""
-        others = (self.sources.queries, self.sources.forbidden, *self.sources.chunks, self.sources.documents)
+        others = (self.sources.queries, self.sources.forbidden, *self.sources.chunks, self.corpus)
         named = (self.labels, *self.results, *others)
         return tuple(name for name in named if name is not None and _is_file(name))
 
-    def are_plain(self) -> bool:
-        """Whether everything is read as it is: judgments in a file, and runs in others."""
-        has_text_options = any(is_given(name) for name in TEXT_OPTIONS)
+    @property
+    def corpus(self) -> str | None:
+        """The documents: of a command that also shows them, or of one that only matches labels by text with them."""
+        return self.sources.documents or click.get_current_context().params.get("corpus")
+
+    def are_plain(self, reading: Reading) -> bool:
+        """Whether everything is read as it is, and matched by ids: judgments in a file, and runs in others."""
+        has_text_options = self.corpus is not None or any(is_given(name) for name in TEXT_OPTIONS)
         results = self.results
         return (
             self.labels is not None
             and bool(results)
             and not has_text_options
             and not self._names_labels()
+            and reading.matches_ids
             and is_plain(self.labels, "qrels")
             and all(is_plain(result, "run") for result in results)
         )
@@ -140,32 +146,37 @@ class NamedInputs:
         if not any(map(is_live, self.results)):
             raise UsageError(f"{flag_of(names[0])} applies to a live retriever", hint=f"name one: {LIVE_EXAMPLE}")
 
-    def open(self, reading: Reading, opening: Opening, further: Sequence[Any] = ()) -> OpenedInputs:
+    def open(
+        self, reading: Reading, opening: Opening, further: Sequence[Any] = (), *, shows_corpus: bool = False
+    ) -> OpenedInputs:
         """Open the labels and the results, and ask the retrievers; raises if an option does not fit the labels.
 
-        ``further`` results are not among the arguments.
+        ``further`` results are not among the arguments; ``shows_corpus`` says that documents serve the command, too.
         """
         from rankgauge.io.results import open_inputs
 
-        opening = replace(opening, text_labels=self._text_labels())
+        opening = replace(opening, text_labels=self.text_labels())
         if self.sources.labels is not None:
             opening = replace(opening, newest="named", log_is_system=False)
         results = [*self.results, *further]
         opened = open_inputs(self.labels, results, reading, self.sources.queries, opening)
         given = next((name for name in TEXT_OPTIONS if is_given(name)), None)
-        if given is not None and not opened.is_by_text:
-            raise UsageError(f"--{given} applies to labels by text", hint=TEXT_LABELS_HINT)
+        is_by_text = opened.is_by_text or (given == "chunks" and reading.match == "text")
+        if given is not None and not is_by_text:
+            raise UsageError(f"{flag_of(given)} applies to labels by text", hint=TEXT_LABELS_HINT)
+        if self.corpus is not None and not shows_corpus and not opened.is_by_text:
+            raise UsageError("--corpus is for the HTML report and for labels by text", hint="write one: --html FILE")
         return opened
 
-    def _text_labels(self) -> dict[str, Any]:
+    def text_labels(self) -> dict[str, Any]:
         """How labels by text are matched, as ``GoldInputs`` takes it; nothing if no option says so."""
         sources = self.sources
-        if not any(is_given(name) for name in TEXT_OPTIONS):
+        if self.corpus is None and not any(is_given(name) for name in TEXT_OPTIONS):
             return {}
         from rankgauge.labels.gold.gold_judgments import GoldOptions
 
         options = GoldOptions(sources.coverage, sources.tolerance)
-        return {"chunks": list(sources.chunks) or None, "documents": sources.documents, "options": options}
+        return {"chunks": list(sources.chunks) or None, "documents": self.corpus, "options": options}
 
 
 def _is_file(name: str) -> bool:
@@ -183,7 +194,12 @@ TEXT_LABELS_HINT = 'the labels hold ids; labels by text are quotes: {"query": "â
 LIVE_EXAMPLE = "rankgauge evaluate cases.jsonl ./search.py:search"
 QUERIES: Option = declared_options(LabelSources, "queries")[0]
 DOCUMENTS: Option = declared_options(LabelSources, "documents")[0]
-label_options = option_group("sources", LabelSources, *declared_options(LabelSources))
+label_options_and_corpus = option_group("sources", LabelSources, *declared_options(LabelSources))
+label_options = option_group(  # for a command that has a --corpus already, which serves labels by text, too
+    "sources",
+    LabelSources,
+    *declared_options(LabelSources, "labels", "queries", "forbidden", "chunks", "coverage", "tolerance"),
+)
 
 # ------------------------------------------------------------------------------ how judgments and runs are read
 
@@ -209,24 +225,35 @@ COLUMN: Option = option(
     help="Say which key or column is which: relevant, query, id of test cases; query, doc, grade of judgments; query, "
     "doc, score, rank, tag of runs; repeatable.",
 )
+MATCH_NAMES = ("match", "ignore_case", "match_fields")
 READING_OPTIONS: tuple[Option, ...] = (
     *declared_options(Reading, "qrels_format", "run_format"),
     COLUMN,
     *declared_options(Reading, "on_duplicate"),
     *declared_options(Limits, "strict"),
 )
-READING_NAMES = option_names(*READING_OPTIONS)
 
 
 def reading_options(command: Command) -> Command:
     """Add the options to a command, which receives them and its configuration's ``reading`` as one ``Reading``."""
+    return _with_reading(command, READING_OPTIONS)
+
+
+def matching_options(*common: str) -> Option:
+    """``reading_options``, and those that say how labels are matched with results; ``--help`` shows the common ones."""
+    options = (*declared_options(Reading, *MATCH_NAMES, common=common), *READING_OPTIONS)
+    return lambda command: _with_reading(command, options)
+
+
+def _with_reading(command: Command, options: tuple[Option, ...]) -> Command:
+    names = option_names(*options)
 
     @wraps(command)
     def wrapped(*args: Any, **values: Any) -> Any:
-        own = {name: values.pop(name) for name in READING_NAMES}
+        own = {name: values.pop(name) for name in names}
         return command(*args, **values, reading=_reading(own))
 
-    return with_options(wrapped, *READING_OPTIONS)
+    return with_options(wrapped, *options)
 
 
 def reading_options_and_set(command: Command) -> Command:

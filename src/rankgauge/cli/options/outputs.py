@@ -135,10 +135,10 @@ def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evalu
         )
 
 
-def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline:
-    """The baseline by what a user calls it: the file or the name of a run, or a stored baseline."""
+def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline | None:
+    """The baseline by what a user calls it: the file or the name of a run, or a stored baseline; None if not given."""
     if name is None or name in runs:
-        return 0 if name is None else runs.index(name)
+        return None if name is None else runs.index(name)
     from rankgauge.comparison.gate.baseline_file import stored_baseline
 
     return stored_baseline(name) or name
@@ -291,7 +291,7 @@ class PageRequest:
     )
     corpus: str | None = setting(
         None,
-        "Read the documents, so that the HTML report shows their first words.",
+        "Read the documents: the HTML report shows their first words, and spans of labels by text count in them.",
         Section.OUTPUT,
         flag="--corpus PATH",
         kind="path",
@@ -350,7 +350,8 @@ class OutputRequest:
 
     def check(self, *files: str | None, reads_history: bool = False) -> None:
         """Raise, before any work, if something cannot be written; ``reads_history`` if results come from there."""
-        self.page.check(*files)
+        if self.page.path is not None:
+            self.page.check(*files)
         self.saving.check(reads_history=reads_history)
 
     @property

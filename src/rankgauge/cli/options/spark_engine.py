@@ -71,6 +71,8 @@ def _check(values: dict[str, Any]) -> None:
             "--engine spark cannot be combined with --on-duplicate first",
             hint="rows on a cluster have no order, so none of them is the first: drop duplicates before",
         )
+    if not values["reading"].matches_ids:
+        raise UsageError("--engine spark matches labels by exact ids", hint="leave out match in section reading")
     if values["qrels"] is None or not values["runs"]:
         raise UsageError("--engine spark needs judgments and a run")
     if "-" in values["runs"]:

@@ -12,13 +12,16 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rankgauge.comparison.comparability import ResultFacts
 from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.formatting import listing, plural
+from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.run import Run, Status
@@ -30,6 +33,9 @@ from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.text_checks import json_text
 from rankgauge.stats.noise import RunNoise, pooled_noise
 
+Retrieved = Mapping[str, Mapping[str, int]]  # query → judged document → its rank, in the order of ranks
+UNKNOWN_FACTS = ResultFacts()
+
 
 @dataclass(frozen=True, eq=False)
 class BaselineRun:
@@ -38,9 +44,10 @@ class BaselineRun:
     name: str
     sha256: str | None
     values: Floats  # queries × measures; NaN if there is none
-    retrieved: Mapping[str, tuple[str, ...]]  # query → the judged documents it retrieved
+    retrieved: Retrieved  # the judged documents it retrieved
     stored: Mapping[str, Any]  # the run of the scores' schema, as it is written
     ranking: Run | None = None  # the run itself, if it is known
+    facts: ResultFacts = UNKNOWN_FACTS  # how its results were collected
 
 
 def mean_values(runs: Sequence[BaselineRun]) -> Floats:
@@ -66,17 +73,20 @@ def common_sha256(runs: Sequence[BaselineRun]) -> str | None:
     return runs[0].sha256 if len(hashes) == 1 else None
 
 
-def always_retrieved(runs: Sequence[BaselineRun]) -> dict[str, tuple[str, ...]]:
-    """The judged documents that every run retrieved: one that is missing now was not missing by chance."""
-    others = [{query: set(docs) for query, docs in run.retrieved.items()} for run in runs[1:]]
+def always_retrieved(runs: Sequence[BaselineRun]) -> dict[str, dict[str, int]]:
+    """The judged documents that every run retrieved, at their ranks in the first.
+
+    One that is missing now was not missing by chance.
+    """
+    others = [run.retrieved for run in runs[1:]]
     kept = {
-        query: tuple(doc for doc in docs if all(doc in other.get(query, ()) for other in others))
+        query: {doc: rank for doc, rank in docs.items() if all(doc in other.get(query, ()) for other in others)}
         for query, docs in runs[0].retrieved.items()
     }
     return {query: docs for query, docs in kept.items() if docs}
 
 
-BASELINE_SCHEMA = "rankgauge.baseline/2"
+BASELINE_SCHEMA = "rankgauge.baseline/3"
 SCORES = "rankgauge.scores/1"
 PASSAGE_CONVENTIONS = ("coverage", "tolerance")
 QUERIES_NAMED = 3
@@ -137,9 +147,14 @@ class Baseline(HtmlView):
         return mean_values(self.runs)
 
     @cached_property
-    def retrieved(self) -> Mapping[str, tuple[str, ...]]:
+    def retrieved(self) -> Retrieved:
         """The judged documents that every run retrieved, by query."""
         return always_retrieved(self.runs)
+
+    @property
+    def facts(self) -> ResultFacts:
+        """How its results were collected; of several runs, those of the shallowest."""
+        return min((run.facts for run in self.runs), key=lambda facts: facts.limit)
 
     def with_runs_of(self, other: Baseline) -> Baseline:
         """The baseline with the runs of another one, whose queries and measures are the same, added."""
@@ -212,10 +227,11 @@ class Baseline(HtmlView):
     def check_conventions(self, scores: Scores, problem: str = "cannot be compared with this run") -> None:
         """Raise if values were made in another way."""
         now = scores.conventions.to_dict()
-        for name in VALUE_CONVENTIONS:
-            if self.conventions.get(name) != now.get(name):
-                before = shown(str(self.conventions.get(name)))
-                raise self._error(f"{problem}: {name} was {before} and is now {shown(str(now.get(name)))}", None)
+        for name in (*VALUE_CONVENTIONS, "match"):
+            default = "exact" if name == "match" else None
+            before, after = self.conventions.get(name, default), now.get(name, default)
+            if before != after:
+                raise self._error(f"{problem}: {name} was {shown(str(before))} and is now {shown(str(after))}", None)
         stored, current = self.conventions.get("passages"), now.get("passages")
         if isinstance(stored, dict) and isinstance(current, dict):
             for name in PASSAGE_CONVENTIONS:
@@ -236,7 +252,8 @@ class Baseline(HtmlView):
                 "qrels": {"name": self.qrels, "sha256": self.qrels_sha256, "queries": self.judged_queries},
                 "runs": [run.stored for run in self.runs],
             },
-            "retrieved": [{query: list(docs) for query, docs in run.retrieved.items()} for run in self.runs],
+            "results": [run.facts.to_dict() for run in self.runs],
+            "retrieved": [{query: dict(docs) for query, docs in run.retrieved.items()} for run in self.runs],
             **kept_data(self.judgments, [run.ranking for run in self.runs] if keep_runs or self.source else []),
         }
 
@@ -254,21 +271,27 @@ def _run_of(evaluation: Evaluation, index: int, rows: list[int]) -> BaselineRun:
         return BaselineRun(scores.run, scores.run_sha256, scores.values[rows], {}, scores.to_dict(per_query=True))
     name = evaluation.joined[index].name
     scores, hits = replace(evaluation.scores[index], run=name), evaluation.joined[index].hits
-    documents = evaluation.qrels.docs.take(hits.ordinal).to_text()
-    bounds = hits.offsets.tolist()
-    retrieved = {
-        scores.queries[row]: tuple(documents[bounds[row] : bounds[row + 1]])
-        for row in rows
-        if bounds[row] < bounds[row + 1]
-    }
+    ranks = ranks_of(hits, evaluation.qrels)
     return BaselineRun(
         name,
         scores.run_sha256,
         scores.values[rows],
-        retrieved,
+        {query: ranks[query] for query in (scores.queries[row] for row in rows) if query in ranks},
         scores.to_dict(per_query=True),
         evaluation.joined[index].run,
+        ResultFacts.of(evaluation.joined[index]),
     )
+
+
+def ranks_of(hits: Hits, qrels: Qrels) -> dict[str, dict[str, int]]:
+    """The rank of each judged document that was retrieved, by query."""
+    documents, ranks = qrels.docs.take(hits.ordinal).to_text(), hits.rank.tolist()
+    names, bounds = hits.queries.names, hits.offsets.tolist()
+    return {
+        names[row]: dict(zip(documents[begin:end], ranks[begin:end], strict=True))
+        for row, (begin, end) in enumerate(pairwise(bounds))
+        if begin < end
+    }
 
 
 def query_sample(queries: list[str]) -> str:

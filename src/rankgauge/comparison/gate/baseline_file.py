@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.comparison.comparability import ResultFacts
 from rankgauge.comparison.gate.baseline import BASELINE_SCHEMA, SCORES, Baseline, BaselineRun
 from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
@@ -176,6 +177,10 @@ class _StoredBaseline(JsonDocument):
         retrieved = self.value("retrieved", list)
         if len(retrieved) != len(contents):
             raise self.error("retrieved", plural(len(contents), "object"), f"{len(retrieved)}")
+        results = self.value("results", list)
+        if len(results) != len(contents):
+            raise self.error("results", plural(len(contents), "object"), f"{len(results)}")
+        self.check_shape(RESULTS_SHAPE)
         measures, queries = self.names_in(contents[0], "measures", 0), self.names_in(contents[0], "per_query", 0)
         qrels, sha256 = self.value("scores.qrels.name", str), self.value("scores.qrels.sha256", str)
         rankings = self.rankings(len(contents))
@@ -187,7 +192,11 @@ class _StoredBaseline(JsonDocument):
             measures=measures,
             queries=queries,
             runs=tuple(
-                replace(self.run(content, index, measures, queries, self.retrieved(retrieved[index])), ranking=ranking)
+                replace(
+                    self.run(content, index, measures, queries, self.retrieved(retrieved[index])),
+                    ranking=ranking,
+                    facts=_facts(results[index]),
+                )
                 for index, (content, ranking) in enumerate(zip(contents, rankings, strict=True))
             ),
             judged_queries=self.value("scores.qrels.queries", int),
@@ -229,7 +238,7 @@ class _StoredBaseline(JsonDocument):
         index: int,
         measures: tuple[str, ...],
         queries: tuple[str, ...],
-        retrieved: dict[str, tuple[str, ...]],
+        retrieved: dict[str, dict[str, int]],
     ) -> BaselineRun:
         """One run, whose measures and queries must be those of the first."""
         for key, expected in (("measures", measures), ("per_query", queries)):
@@ -256,16 +265,37 @@ class _StoredBaseline(JsonDocument):
             raise self.error(f"per_query of {shown(query)}, {printable(measure)}", "a number or null", described(value))
         return float(value)
 
-    def retrieved(self, content: Any) -> dict[str, tuple[str, ...]]:
-        """The documents of each query."""
+    def retrieved(self, content: Any) -> dict[str, dict[str, int]]:
+        """The documents of each query, with their ranks."""
         if not isinstance(content, dict):
             raise self.error("retrieved", "an object for each run", described(content))
         for query, docs in content.items():
-            if not isinstance(docs, list) or not all(isinstance(doc, str) for doc in docs):
-                raise self.error(f"retrieved of {shown(query)}", "a list of document ids", described(docs))
-        return {query: tuple(docs) for query, docs in content.items()}
+            if not isinstance(docs, dict) or not all(has_type(rank, int) and rank > 0 for rank in docs.values()):
+                raise self.error(f"retrieved of {shown(query)}", "the ranks of documents", described(docs))
+        return content
 
 
+def _facts(content: dict[str, Any]) -> ResultFacts:
+    return ResultFacts(
+        content["depth"],
+        content["depth_is_requested"],
+        content["judged_share"],
+        content["queries_missing"],
+        content["queries_failed"],
+    )
+
+
+RESULTS_SHAPE = {
+    "results": [
+        {
+            "depth": Maybe(int),
+            "depth_is_requested": bool,
+            "judged_share": Maybe(float),
+            "queries_missing": int,
+            "queries_failed": int,
+        }
+    ]
+}
 JUDGMENTS_SHAPE = {"judgments": MapOf(MapOf(float))}
 RANKINGS_SHAPE = {"rankings": [Maybe({"name": str, "scores": MapOf(MapOf(float)), "failed": [str]})]}
 

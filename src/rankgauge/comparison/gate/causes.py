@@ -18,8 +18,9 @@ import numpy as np
 
 from rankgauge.comparison.change_parts import ChangeParts, CrossedScores, Method, rescored, version_pair
 from rankgauge.comparison.gate.baseline import Baseline, aligned_scores, mean_of
-from rankgauge.comparison.gate.decision import ComparedMeasure, Decision, GateOutcome, PairedQueries
-from rankgauge.comparison.gate.requirements import Rule
+from rankgauge.comparison.gate.compared_measures import ComparedMeasure, PairedQueries
+from rankgauge.comparison.gate.decision import Decision, GateOutcome
+from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.label_changes import JudgmentChanges, judgment_changes
 from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import plural
@@ -35,10 +36,10 @@ from rankgauge.io.reading_options import Reading
 from rankgauge.measures.measure import Measure
 from rankgauge.validation.label_rot import LabelCheck
 
-Cause = Literal["retriever", "lost documents", "both", "unclear", "unknown"]
+Cause = Literal["ranking", "lost documents", "both", "unclear", "unknown"]
 Bounds = tuple[float | None, float | None]
 KnownIds = Callable[[], Ids]  # reads those of the corpus
-Retrieved = Mapping[str, Sequence[str]]  # query → the judged documents that a run has for it
+Retrieved = Mapping[str, Collection[str]]  # query → the judged documents that a run has for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def blame_drop(
     before: Baseline,
     compared: Sequence[ComparedMeasure],
     pairs: PairedQueries,
-    rule: Rule,
+    rule: GateRule,
     known_ids: KnownIds | None,
     run: RunAgain | None,
 ) -> Blame:
@@ -134,7 +135,7 @@ def unknown_documents(columns: Iterable[Ids], corpus: Ids) -> list[str]:
 def blame(
     compared: Sequence[ComparedMeasure],
     pairs: PairedQueries,
-    rule: Rule,
+    rule: GateRule,
     lost: Mapping[str, Sequence[str]],
     *,
     unknown: Sequence[str] = (),
@@ -172,9 +173,9 @@ def blame(
 def _cause(elsewhere: Collection[GateOutcome], *, lost: bool, corpus: bool) -> Cause:
     """What is known; ``elsewhere`` are the outcomes of the queries that lost nothing, on measures that got worse."""
     if not lost:
-        return "retriever"
+        return "ranking"
     if "worse" in elsewhere:
-        return "both" if corpus else "retriever"
+        return "both"
     is_held = all(outcome in ("no worse", "unchanged") for outcome in elsewhere)
     return "lost documents" if corpus and is_held else "unclear"
 

@@ -12,30 +12,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rankgauge.comparison.differences import answer_classes, shared_queries
-from rankgauge.comparison.gate.baseline import Baseline, aligned_scores, query_sample
-from rankgauge.comparison.gate.requirements import ROUNDING, Rule
-from rankgauge.comparison.significance import PairedColumns, TestedDifference, difference_range, family_tests
+from rankgauge.comparison.gate.requirements import ROUNDING, GateRule
+from rankgauge.comparison.significance import PairedColumns, TestedDifference, family_tests
 from rankgauge.comparison.statistics_options import is_significant
 from rankgauge.core.arrays import Floats
-from rankgauge.core.formatting import given, number, percent, plural
-from rankgauge.errors import InputError, shown
-from rankgauge.evaluation.caveats import Note
-from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.aggregates import aggregate
-from rankgauge.measures.measure import Measure
+from rankgauge.core.ids import Ints
 from rankgauge.stats.distributions import t_quantile
 from rankgauge.stats.joint_tests import POWER
-from rankgauge.stats.noise import RunNoise, family_noise
-from rankgauge.stats.results import Interval
+from rankgauge.stats.noise import RunNoise
+from rankgauge.stats.results import Alternative, Interval
 from rankgauge.stats.samples import Sample, sample
 
-GateOutcome = Literal["worse", "no worse", "inconclusive", "unchanged"]
+GateOutcome = Literal["worse", "no worse", "inconclusive", "unchanged", "undecided", "not comparable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +46,22 @@ class Decision:
     units: int  # the number of independent ones
 
 
+def family_members(families: Sequence[object]) -> list[list[int]]:
+    """The columns that have the same label, for each label."""
+    return [[index for index, other in enumerate(families) if other == label] for label in dict.fromkeys(families)]
+
+
 def decide(
-    columns: PairedColumns, rule: Rule | None = None, families: Sequence[object] | None = None
+    columns: PairedColumns, rule: GateRule | None = None, families: Sequence[object] | None = None
 ) -> tuple[Decision, ...]:
     """One decision per column of this run's and the baseline's values, turned so that higher is better.
 
     ``families`` has a label for each column: those with the same label are corrected together; without it, all are.
     """
-    rule = rule or Rule()
+    rule = rule or GateRule()
     if families is not None and len(set(families)) > 1:
         decisions: dict[int, Decision] = {}
-        for label in dict.fromkeys(families):
-            members = [index for index, other in enumerate(families) if other == label]
+        for members in family_members(families):
             decisions |= zip(members, decide(columns.only(members), rule), strict=True)
         return tuple(decisions[index] for index in range(len(families)))
     statistics = rule.statistics
@@ -80,7 +76,7 @@ def decide(
 
 
 def _decision(
-    columns: PairedColumns, index: int, rule: Rule, drop: TestedDifference, rise: TestedDifference | None
+    columns: PairedColumns, index: int, rule: GateRule, drop: TestedDifference, rise: TestedDifference | None
 ) -> Decision:
     """The decision on one column; ``rise`` is the test in the other direction, if they are one-sided."""
     system, baseline, units = columns.at(index)
@@ -105,7 +101,7 @@ def _bounds(upper: Interval, lower: Interval) -> Interval:
     return replace(upper, low=lower.low, alternative="two-sided", method=f"one-sided {upper.method}")
 
 
-def _outcome(values: Sample, rule: Rule, p: float | None, interval: Interval) -> GateOutcome:
+def _outcome(values: Sample, rule: GateRule, p: float | None, interval: Interval) -> GateOutcome:
     if not len(values):
         return "inconclusive"
     if not values.whole.any():
@@ -117,7 +113,7 @@ def _outcome(values: Sample, rule: Rule, p: float | None, interval: Interval) ->
 
 
 def _queries_needed(
-    values: Sample, rule: Rule, rise: TestedDifference | None, interval: Interval, noise: RunNoise | None
+    values: Sample, rule: GateRule, rise: TestedDifference | None, interval: Interval, noise: RunNoise | None
 ) -> int | None:
     """The number of queries that would show no drop of the margin, with 80% power, if there is none.
 
@@ -134,7 +130,7 @@ def _queries_needed(
     return math.ceil(len(values) * ratio * (1 - fixed) / (1 - ratio * fixed))
 
 
-def _drop_past_margin(values: Sample, rule: Rule, noise: RunNoise | None) -> float:
+def _drop_past_margin(values: Sample, rule: GateRule, noise: RunNoise | None) -> float:
     """The true drop whose measured value is at least the margin with 80% power."""
     if not rule.margin:
         return 0.0
@@ -144,233 +140,69 @@ def _drop_past_margin(values: Sample, rule: Rule, noise: RunNoise | None) -> flo
     return rule.margin + t_quantile(POWER, degrees) * error
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedMeasure:
-    """A measure before and now, over the queries that both sides have."""
+# Whether the queries could show any drop: the same test, as if every query had fallen to the worst value. If that would
+# not be significant either, nothing is decided: three queries that all fell from 1 to 0 are not evidence that nothing
+# got worse. The same test says how many queries like these would be enough.
 
-    measure: str
-    before: float
-    now: float
-    interval: Interval  # of the change
-    lower_is_better: bool
-    decision: Decision
-    noise: RunNoise | None = None  # of the baseline's runs; None if they are too few to know
-
-    @property
-    def change(self) -> float:
-        """Now − before, on the measure's own scale."""
-        return self.now - self.before
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        decision = self.decision
-        return {
-            "measure": self.measure,
-            "outcome": decision.outcome,
-            "before": self.before,
-            "now": self.now,
-            "change": self.change,
-            "interval": [self.interval.low, self.interval.high],
-            "p": decision.p,
-            "smallest_drop": decision.smallest_drop,
-            "changes_needed": decision.changes_needed,
-            "run_noise": None if self.noise is None else self.noise.deviation,
-            "n": decision.n,
-            "units": decision.units,
-        }
+MOST_QUERIES = 2_000  # up to which the number of queries that would be enough is looked for
+NEARLY_EQUAL = 1e-6  # added to differences, so that tests that need a variance have one
 
 
-# A run and a baseline over the queries that both have, and what this number of queries cannot show.
+def undecided_columns(
+    columns: PairedColumns,
+    worst: Floats,
+    candidates: Sequence[int],
+    rule: GateRule,
+    families: Sequence[object] | None = None,
+) -> dict[int, int | None]:
+    """Which of the columns can show no drop at all, each with the number of queries that could; None if unknown.
+
+    Values are turned so that higher is better, and ``worst`` has the lowest of each column.
+    """
+    if not candidates:
+        return {}
+    if families is not None and len(set(families)) > 1:
+        found: dict[int, int | None] = {}
+        for members in family_members(families):
+            own = [place for place, column in enumerate(members) if column in candidates]
+            open_columns = undecided_columns(columns.only(members), worst[members], own, rule)
+            found |= {members[place]: needed for place, needed in open_columns.items()}
+        return found
+    every = np.arange(len(columns.system))
+    significant = _falls(columns, worst, every, rule)
+    return {column: _deciding_queries(columns, worst, column, rule) for column in candidates if not significant[column]}
 
 
-@dataclass(frozen=True, eq=False)
-class PairedQueries:
-    """The queries that have values on both sides, and these values: queries × gated measures."""
-
-    measures: tuple[Measure, ...]
-    queries: list[str]
-    before: Floats
-    now: Floats
-    units: np.ndarray[Any, Any] | None
-    noise: tuple[RunNoise | None, ...] = ()  # of whole runs, by measure
-    classes: np.ndarray[Any, Any] | None = None  # which queries expect nothing, if some do
-
-    @property
-    def turned(self) -> PairedColumns:
-        """Both values, with the sign turned if lower is better: a positive difference is better."""
-        signs = np.array([float(measure.definition.direction) for measure in self.measures])
-        ranges = tuple(map(difference_range, self.measures))  # which are symmetric
-        return PairedColumns(signs * self.now, signs * self.before, ranges, self.units, self.classes, self.noise)
-
-    @property
-    def families(self) -> list[bool]:
-        """Which measures are corrected together: whether lower is better."""
-        return [measure.definition.direction < 0 for measure in self.measures]
-
-    def decide(self, rule: Rule, queries: NDArray[np.bool_] | None = None) -> tuple[Decision, ...]:
-        """One decision per measure, over all of these queries or some of them."""
-        turned = self.turned if queries is None else self.turned.select(queries)
-        return decide(turned, rule, self.families)
-
-    @property
-    def improvement(self) -> Floats:
-        """Now − before, positive if it got better."""
-        return self.turned.differences
-
-
-def paired_measures(scores: Scores, stored: Baseline, gated: int) -> list[int]:
-    """Which of the first measures of the scores have a value of some query on both sides."""
-    current = _first_measures(scores, range(gated))
-    baseline = aligned_scores(stored, current)
-    return [column for column in range(gated) if shared_queries(current, baseline, [column]).any()]
-
-
-def _first_measures(scores: Scores, columns: Sequence[int]) -> Scores:
-    return replace(
-        scores,
-        measures=tuple(scores.measures[column] for column in columns),
-        values=scores.values[:, list(columns)],
-        requested=tuple(scores.requested[column] for column in columns),
-    )
-
-
-def pair_queries(scores: Scores, stored: Baseline, columns: Sequence[int]) -> PairedQueries:
-    """Some measures of the scores beside those of the baseline; NaN where a query lacks a value on either side."""
-    current = _first_measures(scores, columns)
-    baseline = aligned_scores(stored, current)
-    is_shared = np.column_stack([shared_queries(current, baseline, [column]) for column in range(len(columns))])
-    rows = np.flatnonzero(is_shared.any(axis=1))
-    if not len(rows):
-        raise InputError(
-            f"no query has values both in {shown(scores.run)} and in the baseline {shown(stored.run)}",
-            hint="both must be made with the same queries",
+def _falls(columns: PairedColumns, worst: Floats, rows: Ints, rule: GateRule) -> list[bool]:
+    """Whether each column would be significantly worse if all of these rows, which may be repeated, fell."""
+    copies = np.arange(len(rows)) // len(columns.system)
+    baseline = columns.baseline[rows]
+    system = np.where(np.isnan(columns.system[rows]), np.nan, worst)
+    units = None
+    if columns.units is not None:
+        units = np.array(
+            [f"{copy} {unit}" for copy, unit in zip(copies, columns.units[rows], strict=True)], dtype=object
         )
-    units = scores.columns.get("unit")
-    queries = [scores.queries[row] for row in rows.tolist()]
-    query_units = None if units is None else np.asarray(units)[rows]
-    before, now = (np.where(is_shared, side.values, np.nan)[rows] for side in (baseline, current))
-    noises = []
-    for column, measure in enumerate(current.measures):
-        has_value = is_shared[rows, column]
-        own = [query for query, is_own in zip(queries, has_value, strict=True) if is_own]
-        noises.append(stored.run_noise(measure.name, own, None if query_units is None else query_units[has_value]))
-    classes = answer_classes(scores)
-    own_classes = None if classes is None else np.asarray(classes)[rows]
-    return PairedQueries(current.measures, queries, before, now, query_units, family_noise(noises), own_classes)
+    strata = None if columns.strata is None else columns.strata[rows]
+    fallen = replace(columns, system=system, baseline=baseline, units=units, strata=strata)
+    alternative: Alternative = "two-sided" if rule.two_sided else "less"
+    statistics = replace(rule.statistics, alternative=alternative)
+    tests = family_tests(fallen, statistics, sensitivity=False)
+    if any(test.p_corrected is None for test in tests):  # some tests have no p if all differences are equal
+        shifted = replace(fallen, system=system - NEARLY_EQUAL * (np.arange(len(rows)) % 2)[:, np.newaxis])
+        again = family_tests(shifted, statistics, sensitivity=False)
+        tests = [one if one.p_corrected is not None else other for one, other in zip(tests, again, strict=True)]
+    return [is_significant(test.p_corrected, rule.alpha) for test in tests]
 
 
-def joint_columns(several: Sequence[PairedQueries]) -> PairedColumns:
-    """The columns of one run beside several baselines, over all of their queries; NaN if a query is not in one."""
-    turned = [pairs.turned for pairs in several]
-    every = dict.fromkeys(query for pairs in several for query in pairs.queries)
-    row_of = {query: row for row, query in enumerate(every)}
-    rows = [[row_of[query] for query in pairs.queries] for pairs in several]
-    system, baseline = (
-        np.full((len(row_of), sum(len(columns.ranges) for columns in turned)), np.nan) for _ in range(2)
-    )
-    units: np.ndarray[Any, Any] | None = None
-    if any(columns.units is not None for columns in turned):
-        units = np.full(len(row_of), None, dtype=object)
-    place = 0
-    for columns, own in zip(turned, rows, strict=True):
-        where = np.ix_(own, range(place, place + len(columns.ranges)))
-        system[where], baseline[where] = columns.system, columns.baseline
-        if units is not None and columns.units is not None:
-            units[own] = columns.units
-        place += len(columns.ranges)
-    ranges = tuple(limits for columns in turned for limits in columns.ranges)
-    return PairedColumns(
-        system, baseline, ranges, units, noise=tuple(noise for columns in turned for noise in columns.noise)
-    )
-
-
-def compare_measures(several: Sequence[PairedQueries], rule: Rule) -> list[tuple[ComparedMeasure, ...]]:
-    """One row per gated measure and baseline; all of a family are tested together."""
-    columns = several[0].turned if len(several) == 1 else joint_columns(several)
-    decisions = decide(columns, rule, [family for pairs in several for family in pairs.families])
-    count = len(several[0].measures)
-    return [_rows(pairs, decisions[count * place : count * (place + 1)]) for place, pairs in enumerate(several)]
-
-
-def _rows(pairs: PairedQueries, decisions: Sequence[Decision]) -> tuple[ComparedMeasure, ...]:
-    rows = []
-    for column, (measure, decision) in enumerate(zip(pairs.measures, decisions, strict=True)):
-        has_value = ~np.isnan(pairs.now[:, column])
-        before, now = pairs.before[has_value, column], pairs.now[has_value, column]
-        rows.append(
-            ComparedMeasure(
-                measure=measure.name,
-                before=aggregate(before, "mean") or 0.0,
-                now=aggregate(now, "mean") or 0.0,
-                interval=_on_own_scale(decision.interval, measure),
-                lower_is_better=measure.definition.direction < 0,
-                decision=decision,
-                noise=pairs.noise[column],
-            )
-        )
-    return tuple(rows)
-
-
-def _on_own_scale(interval: Interval, measure: Measure) -> Interval:
-    """The interval of an improvement as one of the change of the measure itself."""
-    if measure.definition.direction > 0 or interval.low is None or interval.high is None:
-        return interval
-    estimate = None if interval.estimate is None else -interval.estimate
-    return replace(interval, low=-interval.high, high=-interval.low, estimate=estimate)
-
-
-def unpaired_notes(
-    scores: Scores, stored: Baseline, pairs: PairedQueries, left_out: Sequence[Measure] = ()
-) -> list[Note]:
-    """Notes about measures without a value on one side, and about queries that have a value on one side only."""
-    notes = [
-        Note("not-compared", f"{measure} is not compared: no query has a value on both sides") for measure in left_out
-    ]
-    return notes + _unpaired_queries(scores, stored, pairs)
-
-
-def _unpaired_queries(scores: Scores, stored: Baseline, pairs: PairedQueries) -> list[Note]:
-    columns = [scores.measures.index(measure) for measure in pairs.measures]
-    has_value = scores.averaged & ~np.isnan(scores.values[:, columns]).all(axis=1)
-    before = np.column_stack([stored.column(measure.name) for measure in pairs.measures])
-    every = {scores.queries[row] for row in np.flatnonzero(has_value).tolist()}
-    every |= {stored.queries[row] for row in np.flatnonzero(~np.isnan(before).all(axis=1)).tolist()}
-    unpaired = sorted(every - set(pairs.queries))
-    if not unpaired:
-        return []
-    verb = "has" if len(unpaired) == 1 else "have"
-    text = f"{plural(len(unpaired), 'query')} {verb} a value on one side only and cannot be compared"
-    return [Note("unpaired", f"{text}: {query_sample(unpaired)}")]
-
-
-def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
-    """A note about what this number of queries cannot show."""
-    skewed = [
-        Note("skewness", f"{row.measure}: {row.decision.caveat}")
-        for row in compared
-        if row.decision.caveat and row.decision.outcome == "worse"
-    ]
-    return skewed + _size_notes(compared, rule)
-
-
-def _size_notes(compared: Sequence[ComparedMeasure], rule: Rule) -> list[Note]:
-    short = [row.decision for row in compared if row.decision.units < (row.decision.changes_needed or 0)]
-    if short:
-        fewest = min(short, key=lambda decision: decision.units)
-        text = f"{plural(fewest.units, 'query')} cannot show any drop at alpha {given(rule.alpha)}"
-        return [Note("few-queries", f"{text}: at least {fewest.changes_needed} are needed")]
-    insensitive = [row for row in compared if row.decision.queries_needed is not None]
-    if not insensitive:
-        return []
-    known = [row for row in insensitive if row.decision.smallest_drop is not None]
-    drops = ", ".join(f"{number(row.decision.smallest_drop)} in {row.measure}" for row in known)
-    fails = f"these {plural(compared[0].decision.n, 'query')} fail with {percent(POWER)} power on drops of {drops}; "
-    queries = max(row.decision.queries_needed or 0 for row in insensitive)
-    return [
-        Note(
-            "small-query-set",
-            f"a drop of exactly the margin, {given(rule.margin)}, fails half the time with any number of queries; "
-            f"{fails if known else ''}about {queries:,} queries would show with {percent(POWER)} power that nothing "
-            "got worse by the margin",
-        )
-    ]
+def _deciding_queries(columns: PairedColumns, worst: Floats, column: int, rule: GateRule) -> int | None:
+    """The smallest number of queries like these that could show a drop."""
+    present = ~np.isnan(columns.differences[:, column])
+    n, total = int(present.sum()), len(present)
+    target = n
+    while target < MOST_QUERIES:
+        target = target + 1 if target < n + 20 else math.ceil(target * 1.25)
+        rows = np.resize(np.arange(total), math.ceil(total * target / n))
+        if _falls(columns, worst, rows, rule)[column]:
+            return int(present[rows].sum())
+    return None

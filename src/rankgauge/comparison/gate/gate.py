@@ -8,6 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from rankgauge.comparison.comparability import ResultFacts, comparability_notes, sent_notes
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.baseline_file import baseline_from_stream, stored_measures
 from rankgauge.comparison.gate.causes import (
@@ -20,29 +23,25 @@ from rankgauge.comparison.gate.causes import (
     grade_zero_notes,
     with_current_labels,
 )
-from rankgauge.comparison.gate.decision import (
+from rankgauge.comparison.gate.compared_measures import (
     ComparedMeasure,
     compare_measures,
     pair_queries,
-    paired_measures,
+    run_sides,
     sensitivity_notes,
     unpaired_notes,
 )
 from rankgauge.comparison.gate.gate_result import GateResult, RequiredValue
-from rankgauge.comparison.gate.requirements import (
-    DEFAULT_RULE,
-    Requirement,
-    Rule,
-    parse_requirements,
-    required_measures,
-)
-from rankgauge.comparison.statistics_options import Statistics
+from rankgauge.comparison.gate.golden import AnyAllowed, HeldQueries, allowed_misses, held_queries, own_requirements
+from rankgauge.comparison.gate.requirements import DEFAULT_RULE, LEAK, Demands, GateRule, QueryGroup, parse_demands
 from rankgauge.core.formatting import listing
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.core.run import Status
+from rankgauge.errors import InputError, Note, UsageError, printable, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_measures, needed_depth
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_measures, needed_depth
+from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import (
     AnyFile,
@@ -65,6 +64,9 @@ from rankgauge.io.sources import FileSource, can_read_again, is_plain
 from rankgauge.measures.measure import Measure
 from rankgauge.validation.label_rot import LabelCheck, compare_hashes, stored_hashes
 
+SHOWN_IDS, EXAMINED_IDS = 3, 100  # of each side, if none matches
+MAX_NAMED = 10  # queries and groups in a note
+
 
 def gate(
     qrels: AnyQrels,
@@ -72,102 +74,184 @@ def gate(
     measures: MeasureNames | None = None,
     *,
     require: str | Iterable[str] = (),
+    require_each: str | Iterable[str] = (),
+    requirements: Mapping[str, str | Iterable[str]] | None = None,
     baseline: AnyRun | Sequence[AnyRun] | Baseline | None = None,
-    margin: float = DEFAULT_RULE.margin,
-    two_sided: bool = False,
-    statistics: Statistics = DEFAULT_RULE.statistics,
+    allow: AnyAllowed | None = None,
+    by: str | Iterable[str] = (),
+    queries: Any = None,
     corpus: AnyCorpus | None = None,
+    rule: GateRule = DEFAULT_RULE,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
 ) -> GateResult:
     """Whether a run has the required values and did not drop against a baseline.
 
-    ``require`` holds texts like ``"nDCG@10>=0.35"``. ``baseline`` is a stored baseline, a run, or a list of runs of one
-    system, whose mean is the baseline; ``measures`` are those compared with it, by default the baseline's own, else the
-    required ones, else the default measures. A drop fails only if it is significant over all of these together,
-    one-sided unless ``two_sided``, and at least ``margin``. ``corpus``, a file of documents or their ids, tells a
-    retriever that got worse from documents that are gone; if the judgments keep text hashes, labels that no longer fit
-    are found, and the run is tested on the queries whose labels do. If labels changed since a baseline was stored, both
-    sides are compared with the same labels on the queries they share, and ``growth`` says what the labels did.
-    A log holds judgments and a run; its labels apply to the baseline, too. Judgments may be labels by text, and the run
-    or the baseline a live retriever. A run of a live retriever that failed for a query fails. If the judgments have no
-    relevant document at all, the gate is skipped.
+    ``require`` holds texts like ``"nDCG@10>=0.35"`` about the means, ``require_each`` about every single query. A test
+    case may have its own: ``{"query": …, "require": "R@3>=1"}``. A query that missed it in the baseline too is a known
+    miss; ``allow`` is a file or a dict of further queries that may miss, each with a reason. ``by`` names columns of
+    the queries: every group is held to the requirements, or to its own in ``requirements``, by its label.
+
+    ``baseline`` is a stored baseline, a run, or a list of runs of one system, whose mean is the baseline; ``measures``
+    are those compared with it, by default the baseline's own, else the required ones, else the default measures. Each
+    is checked first: if the two sides have different depths, and the shallower is below the cutoff, it is not
+    comparable, and has no verdict. A drop fails only if it is significant over all measures and groups together, and at
+    least the margin of the ``rule``. If queries got worse and are too few for any drop to be significant, the gate is
+    undecided.
+
+    ``corpus``, a file of documents or their ids, tells a retriever that got worse from documents that are gone; if the
+    judgments keep text hashes, labels that no longer fit are found, and the run is tested on the queries whose labels
+    do. If labels changed since a baseline was stored, both sides are compared with the same labels on the queries they
+    share, and ``growth`` says what the labels did. A log holds judgments and a run; its labels apply to the baseline,
+    too. Judgments may be labels by text, and the run or the baseline a live retriever; ``queries`` holds texts and
+    columns of the queries. A run of a live retriever that failed for a query fails.
     """
     conventions = conventions or Conventions()
-    requirements = parse_requirements(require, conventions)
-    if not requirements and baseline is None:
-        raise UsageError(
-            "a gate needs a requirement or a baseline, and neither is given",
-            hint='--require "nDCG@10>=0.35" asks for a value, --baseline baseline.json for no drop',
-        )
-    rule = Rule(margin, statistics, two_sided)
+    demands = parse_demands(require, require_each, requirements, conventions)
+    columns = (by,) if isinstance(by, str) else tuple(by)
     reading = replace(reading or Reading(), fingerprint=True)
     baseline_runs, stored = runs_or_baseline(baseline, reading)
-    opening = Opening(gated_depth(measures, stored, requirements, conventions))
-    opened = open_gated(qrels, run, baseline_runs, reading, opening)
-    if opened.is_by_text and not measures and stored is None and not requirements:
+    opening = Opening(gated_depth(measures, stored, demands.measures, conventions))
+    opened = open_gated(qrels, run, baseline_runs, reading, opening, queries)
+    check_one_system(opened, 1 + len(baseline_runs))
+    if opened.is_by_text and not measures and stored is None and not demands:
         measures = opened.labels.measures(None, conventions)
     opened = opened.judged(reading)
-    qrels, runs, baseline_runs = opened.labels, opened.results, opened.results[1:]
+    runs, baseline_runs = opened.results, opened.results[1:]
     if not all(map(can_read_again, runs)):
         reading = replace(reading, keep_rankings=True)
-    judgments, checked, is_checked = checked_judgments(qrels, corpus, reading)
+    judgments, checked, is_checked = checked_judgments(opened.labels, corpus, reading)
+    own = own_requirements(judgments, conventions)
+    if not demands and not own and baseline is None:
+        raise UsageError(
+            "a gate needs a requirement or a baseline, and neither is given",
+            hint='--require "nDCG@10>=0.35" asks for a value, --require-each "Success@5>=1" for one of every query, '
+            "--baseline baseline.json for no drop",
+        )
     if baseline is not None:
-        gated = _gated_measures(measures, stored, requirements, conventions, judgments)
+        gated = _gated_measures(measures, stored, demands.measures, conventions, judgments)
     else:
         gated = conventions.measures(measures) if measures else ()  # to be stored
-    requested = tuple(dict.fromkeys([*gated, *required_measures(requirements)]))
+    of_queries = [requirement.of_queries for one in own.values() for requirement in one]
+    requested = tuple(dict.fromkeys([*gated, *demands.measures, *of_queries]))
     requested = requested or conventions.measures(None, judgments)  # if only figures of the run are required
-    evaluation = evaluate_measures(judgments, runs, requested, conventions=conventions, reading=reading)
+    evaluation = evaluate_measures(
+        judgments, runs, requested, conventions=conventions, reading=reading, queries=opened.queries
+    )
     if len(evaluation.scores) > len(runs):
-        raise InputError(
-            f"expected one run in each source, found {len(evaluation.scores)} in {len(runs)}: "
-            f"{listing(shown(scores.run) for scores in evaluation.scores)}",
-            hint="a gate tests one run: write the others to files of their own",
-        )
+        raise _several_systems([scores.run for scores in evaluation.scores], len(runs))
     if reading.keep_rankings and evaluation.joined:
         runs = [joined.run for joined in evaluation.joined]
-    is_ranking = all(measure.definition.over == "answerable" for measure in requested)
-    if is_ranking and evaluation.scores[0].without_relevant.all():
-        reason = f"no query of {shown(evaluation.qrels.name)} has a relevant document, so nothing can be tested"
-        required = _required_values(evaluation.scores[0], requirements, rule)
-        return GateResult("skipped", evaluation, rule, required=required, reason=reason)
+    before = Baseline.of(evaluation, *range(1, len(evaluation.scores))) if baseline_runs else stored
+    again = RunAgain(runs[0], reading) if evaluation.joined else None
+    problem = nothing_to_judge(evaluation, before, again)
+    if problem is not None:
+        return GateResult("nothing to judge", evaluation, rule, reason=problem)
     rot = checked if checked is not None and checked.rotted_queries else None
     if rot is not None:
         judged_sha256 = evaluation.qrels.sha256
         evaluation = fitting_part(runs, judgments, rot, requested, conventions, reading)
         stored = None if stored is None else fitting_baseline(stored, judged_sha256, evaluation)
+        before = Baseline.of(evaluation, *range(1, len(evaluation.scores))) if baseline_runs else stored
     notes = (*opened.notes, *grade_zero_notes(checked))
-    result = GateResult("pass", evaluation, rule, rot=rot, notes=notes)
+    result = GateResult("pass", evaluation, rule, rot=rot, notes=notes, baseline=before)
     if not len(evaluation.scores[0]):
-        return replace(result, verdict="rotted")
-    result = replace(result, required=_required_values(evaluation.scores[0], requirements, rule))
-    if baseline_runs:
-        stored = Baseline.of(evaluation, *range(1, len(evaluation.scores)))
-    if stored is not None:
+        return replace(result, verdict="rotted", baseline=None)
+    allowed = allowed_misses(allow, reading.limits)
+    held = held_queries(result.scores, demands.each, own, before, allowed, result.texts)
+    result = replace(result, required=_required_values(result.scores, demands, columns, rule), held=held)
+    result = replace(result, notes=(*result.notes, *_held_notes(held, allowed)))
+    if before is not None:
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
-        again = RunAgain(runs[0], reading) if evaluation.joined else None
-        result = compare_with_baselines(replace(result, baseline=stored), len(gated), known_ids, again)
+        result = compare_with_baselines(result, len(gated), columns, known_ids, again)
     if result.blame is not None and not is_checked:
         result = replace(result, notes=(*result.notes, NO_HASHES))
-    missed = not all(row.met for row in result.required)
-    has_failed = missed or result.blame is not None or bool(result.failed_queries)
-    return replace(result, verdict="fail" if has_failed else "pass" if rot is None else "rotted")
+    return result.decided()
+
+
+def nothing_to_judge(evaluation: Evaluation, baseline: Baseline | None, run: RunAgain | None) -> str | None:
+    """Why no value says anything: no label is relevant, nothing was retrieved, or nothing retrieved has a label.
+
+    None if there is something to judge, or if the baseline retrieved judged documents: then it is a drop.
+    """
+    scores = evaluation.scores[0]
+    is_ranking = [measure.definition.over == "answerable" for measure in scores.measures]
+    if all(is_ranking) and scores.without_relevant.all():
+        return f"no query of {shown(evaluation.qrels.name)} has a relevant document, so nothing can be tested"
+    if not evaluation.joined or bool((scores.status == Status.FAILED).all()):
+        return None
+    hits = evaluation.joined[0].hits
+    if not hits.retrieved.any():
+        is_refusal = any(_is_best(scores, column) for column in range(len(scores.measures)))
+        return None if is_refusal else f"{shown(scores.run)} has no results for any query"
+    if len(hits.rank) or not any(is_ranking) or (baseline is not None and _has_judged(baseline)):
+        return None
+    columns = [*([] if run is None else [next(iter(run.documents()))]), evaluation.qrels.docs]
+    sides = [", ".join([*map(shown, dict.fromkeys(ids.head(EXAMINED_IDS)))][:SHOWN_IDS]) for ids in columns]
+    return f"none of the retrieved documents is judged: {shown(scores.run)} has {sides[0]}, the labels have {sides[-1]}"
+
+
+def _is_best(scores: Scores, column: int) -> bool:
+    """Whether empty answers are what a measure asks for: it has its best value, and not because nothing leaks."""
+    definition = scores.measures[column].definition
+    if definition.name == LEAK:
+        return False
+    best = definition.range[1 if definition.direction > 0 else 0]
+    values = scores.values[scores.averaged, column]
+    return definition.direction != 0 and bool(len(values)) and bool((values == best).all())
+
+
+def _has_judged(baseline: Baseline) -> bool:
+    """Whether a baseline retrieved judged documents; if its results are not known, whether it has values above 0."""
+    return any(run.retrieved for run in baseline.runs) or bool(np.nan_to_num(baseline.values).any())
+
+
+def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str]) -> list[Note]:
+    """Known and allowed misses, those that hit now, and allowed ones that do not exist."""
+    if held is None:
+        if not allowed:
+            return []
+        raise UsageError("allowed misses need a requirement of every query", hint='--require-each "Success@5>=1"')
+    notes = []
+    for state, what in (("known", "known miss, as in the baseline"), ("allowed", "allowed miss")):
+        misses = held.in_state(state)  # type: ignore[arg-type]  # the two literals above
+        texts = [shown(miss.query) + (f" ({printable(miss.reason, None)})" if miss.reason else "") for miss in misses]
+        if texts:
+            notes.append(Note(f"{state}-miss", f"{what}: {listing(dict.fromkeys(texts), MAX_NAMED)}"))
+    if held.recovered:
+        verb = "hits" if len(held.recovered) == 1 else "hit"
+        text = f"{listing(map(shown, held.recovered), MAX_NAMED)} {verb} now, and missed before"
+        notes.append(Note("miss-recovered", f"{text}: store a new baseline, or remove what is no longer allowed"))
+    if held.unknown:
+        notes.append(Note("allowed-unknown", f"not among the queries: {listing(map(shown, held.unknown), MAX_NAMED)}"))
+    return notes
 
 
 def gated_depth(
     measures: MeasureNames | None,
     stored: Baseline | None,
-    requirements: Sequence[Requirement],
+    required: Sequence[Measure],
     conventions: Conventions,
 ) -> int:
     """How many results of a query a gate looks at."""
-    required = required_measures(requirements)
-    is_compared = any(measure.definition.name != "Leak" for measure in required)
+    is_compared = any(measure.definition.name != LEAK for measure in required)
     if stored is not None and not measures:
         return needed_depth([*stored_measures(stored, conventions), *required])
     chosen = conventions.measures(measures) if measures or not is_compared else ()
     return needed_depth([*chosen, *required])
+
+
+def check_one_system(opened: OpenedInputs, sources: int) -> None:
+    """Raise if a log holds several systems: which of them is tested, or is the baseline, would be a guess."""
+    if len(opened.results) > sources:
+        raise _several_systems([source_name(getattr(one, "name", one)) for one in opened.results], sources)
+
+
+def _several_systems(names: Sequence[str], sources: int) -> InputError:
+    return InputError(
+        f"expected one run in each source, found {len(names)} in {sources}: {listing(map(shown, names))}",
+        hint="a gate tests one run: write the others to files of their own",
+    )
 
 
 def open_gated(
@@ -192,7 +276,7 @@ def open_gated(
 def _gated_measures(
     measures: MeasureNames | None,
     stored: Baseline | None,
-    requirements: Sequence[Requirement],
+    required: Sequence[Measure],
     conventions: Conventions,
     labels: Qrels,
 ) -> tuple[Measure, ...]:
@@ -207,13 +291,11 @@ def _gated_measures(
                     hint="leave it out of -m, or require a value of it",
                 )
         return chosen
-    if stored is None:
-        required = required_measures(requirements)
-        chosen = tuple(measure for measure in required if measure.definition.name != "Leak") or conventions.measures(
-            None, labels
-        )
-    else:
+    if stored is not None:
         chosen = stored_measures(stored, conventions)
+    else:
+        chosen = tuple(measure for measure in required if measure.definition.name != LEAK)
+    chosen = chosen or conventions.measures(None, labels)
     chosen = tuple(measure for measure in chosen if _is_comparable(measure))
     if not chosen:
         raise UsageError("no measure of the baseline can be compared: name some with -m")
@@ -224,31 +306,56 @@ def _is_comparable(measure: Measure) -> bool:
     return measure.definition.aggregate == "mean" and measure.definition.direction != 0
 
 
-def _required_values(scores: Scores, requirements: Sequence[Requirement], rule: Rule) -> tuple[RequiredValue, ...]:
+def _required_values(scores: Scores, demands: Demands, by: Sequence[str], rule: GateRule) -> tuple[RequiredValue, ...]:
+    """The required means of all queries, then of each group; raises if a group with requirements does not exist."""
     rows = []
     figures = {} if scores.extras is None else scores.extras.figures()
-    for requirement in requirements:
+    for requirement in demands.overall:
         if not isinstance(requirement.measure, Measure):
-            value = figures.get(requirement.measure.name)
-            if value is None:
+            figure = figures.get(requirement.measure.name)
+            if figure is None:
                 raise InputError(
                     f"run {shown(scores.run)} has no {requirement.measure}, which is required",
                     hint='a log has it if its rows have "latency_ms", "tokens" or "cost"',
                 )
-            rows.append(RequiredValue(requirement, value, requirement.is_met(value)))
+            rows.append(RequiredValue(requirement, figure, requirement.is_met(figure)))
             continue
         value = scores[requirement.measure]
         interval = scores.interval(requirement.measure, confidence=rule.statistics.confidence)
         rows.append(RequiredValue(requirement, value, requirement.is_met(value), interval.low, interval.high))
+    if demands.groups and not by:
+        raise UsageError("requirements of groups need a column to group by", hint="by: category, or --by category")
+    labels: list[str] = []
+    for column in by:
+        for label, members in groups(scores.columns, column):
+            labels.append(label)
+            part = replace(scores, averaged=scores.averaged & members)
+            for requirement in demands.of_group(label) if part.averaged.any() else ():
+                if not isinstance(requirement.measure, Measure):
+                    continue  # of the whole run
+                value = part[requirement.measure]
+                if value is None and label not in demands.groups:
+                    continue  # it is not about these queries: leaks, if nothing is forbidden for them
+                interval = part.interval(requirement.measure, confidence=rule.statistics.confidence)
+                ends = interval.low, interval.high
+                group = QueryGroup(column, label)
+                rows.append(RequiredValue(requirement, value, requirement.is_met(value), *ends, group))
+    unknown = [label for label in demands.groups if label not in labels]
+    if unknown:
+        raise UsageError(
+            f"no group is called {shown(unknown[0])}; there are {listing(map(shown, labels), MAX_NAMED)}",
+            hint="a key of `requirements` is a value of the column to group by",
+        )
     return tuple(rows)
 
 
-# A run beside a baseline, and beside a fixed anchor if there is one. Both are compared at once, and corrected together
-# like measures: a slow decline, of which a recent baseline is a part, still drops against the anchor.
+# A run beside a baseline, in groups of queries, and beside a fixed anchor if there is one. All are compared at once,
+# and corrected together like measures: a slow decline, of which a recent baseline is a part, still drops against the
+# anchor.
 
 
 def compare_with_baselines(
-    result: GateResult, gated: int, known_ids: KnownIds | None, run: RunAgain | None
+    result: GateResult, gated: int, by: Sequence[str], known_ids: KnownIds | None, run: RunAgain | None
 ) -> GateResult:
     """The result with its comparison with the baseline, and with the cause if a measure got worse.
 
@@ -257,22 +364,39 @@ def compare_with_baselines(
     stored = result.baseline
     if stored is None:
         return result
+    joined = result.evaluation.joined
+    facts = ResultFacts.of(joined[0]) if joined else ResultFacts()
     baselines = [stored] if stored.anchor is None else [stored, stored.anchor]
     current = [with_current_labels(baseline, result.evaluation, gated, run) for baseline in baselines]
-    paired = [set(paired_measures(scores, baseline, gated)) for scores, baseline, _ in current]
-    columns = [column for column in range(gated) if all(column in measures for measures in paired)]
-    several = [pair_queries(scores, baseline, columns or range(gated)) for scores, baseline, _ in current]
-    compared = compare_measures(several, result.rule)
+    several = [pair_queries(scores, baseline, range(gated), facts=facts) for scores, baseline, _ in current]
     scores, baseline, growth = current[0]
-    left_out = [scores.measures[column] for column in range(gated) if column not in columns]
-    notes = (
+    parts = [
+        pair_queries(scores, baseline, range(gated), facts=facts, members=members, group=QueryGroup(column, label))
+        for column in by
+        for label, members in groups(scores.columns, column)
+    ]
+    parts = [part for part in parts if part.queries]
+    rows = compare_measures([*several, *parts], result.rule)
+    compared, grouped = rows[: len(several)], [row for part in rows[len(several) :] for row in part]
+    sides = run_sides(scores, facts, baseline)
+    measures = scores.measures[:gated]
+    notes = [
         *result.notes,
-        *unpaired_notes(scores, baseline, several[0], left_out),
+        *comparability_notes(measures, *sides),
+        *(sent_notes(*sides) if growth is None and scores.conventions.query_set != "both" else []),
+        *unpaired_notes(scores, baseline, measures, several[0]),
         *sensitivity_notes(compared[0], result.rule),
+    ]
+    result = replace(
+        result,
+        compared=compared[0],
+        anchored=compared[1] if stored.anchor is not None else (),
+        grouped=tuple(grouped),
+        notes=tuple(notes),
+        growth=growth,
+        lost_everything=bool(joined) and not len(joined[0].hits.rank) and _has_judged(stored),
     )
-    anchored = compared[1] if stored.anchor is not None else ()
-    result = replace(result, compared=compared[0], anchored=anchored, notes=notes, growth=growth)
-    dropped = [place for place, rows in enumerate(compared) if _is_worse(rows)]
+    dropped = [place for place, own in enumerate(compared) if _is_worse(own)]
     if not dropped:
         return result
     place = dropped[0]

@@ -2,32 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+
+from rankgauge.comparison.differences import Mask
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.causes import Blame, LabelGrowth
-from rankgauge.comparison.gate.decision import ComparedMeasure
-from rankgauge.comparison.gate.requirements import Requirement, Rule, required_measures
+from rankgauge.comparison.gate.changed_queries import QueryList, query_lists, query_texts
+from rankgauge.comparison.gate.compared_measures import ComparedMeasure
+from rankgauge.comparison.gate.decision import GateOutcome
+from rankgauge.comparison.gate.golden import HeldQueries
+from rankgauge.comparison.gate.requirements import (
+    LEAK,
+    SHOWN_CHANGES,
+    GateRule,
+    QueryGroup,
+    Requirement,
+    required_measures,
+)
 from rankgauge.comparison.statistics_options import describe_family
 from rankgauge.core.formatting import given, number, p_equals, plural, signed
 from rankgauge.core.query_answers import Leak
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.run import Status
+from rankgauge.core.verdicts import EXIT_CODES, CheckOutcome, overall
 from rankgauge.errors import printable
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.evaluate import Evaluation, unique_names
+from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.measure import Measure
 from rankgauge.stats.joint_tests import POWER
 from rankgauge.stats.noise import false_alarm_quantile
 from rankgauge.validation.label_rot import LABEL_STATES, LabelCheck
 
-Verdict = Literal["pass", "fail", "skipped", "rotted"]
+Verdict = Literal["pass", "fail", "undecided", "not comparable", "nothing to judge", "leaks unknown", "rotted"]
 VERDICT_WORDS: dict[Verdict, str] = {"rotted": "labels rotted"}  # if not the verdict itself
+VERDICT_OUTCOMES: dict[Verdict, CheckOutcome] = {
+    "pass": "pass",
+    "fail": "fail",
+    "undecided": "undecided",
+    "not comparable": "undecidable",
+    "nothing to judge": "undecidable",
+    "leaks unknown": "undecidable",
+    "rotted": "undecidable",
+}
+ROW_OUTCOMES: dict[GateOutcome, CheckOutcome] = {  # others pass
+    "worse": "fail",
+    "not comparable": "undecidable",
+    "undecided": "undecided",
+}
 MAX_MEASURES_NAMED = 4
+WORST_NAMED = 3  # queries that got worse although the gate passed
 CHANGE_DIGITS = 4
 
 
@@ -40,6 +70,12 @@ class RequiredValue:
     met: bool
     low: float | None = None  # of the value's interval
     high: float | None = None
+    group: QueryGroup | None = None
+
+    @property
+    def title(self) -> str:
+        """The requirement, and the group if it is of one."""
+        return str(self.requirement) if self.group is None else f"{self.requirement} [{self.group}]"
 
     @property
     def value_text(self) -> str:
@@ -53,6 +89,7 @@ class RequiredValue:
         requirement = self.requirement
         return {
             "measure": requirement.measure.name,
+            "group": None if self.group is None else self.group._asdict(),
             "sign": requirement.sign,
             "bound": requirement.bound,
             "value": self.value,
@@ -68,29 +105,39 @@ class AffectedQuery:
     kind: Literal["leaked", "answered", "lost"]
     query: str
     detail: str
+    measure: str
 
 
 @dataclass(frozen=True, eq=False)
 class GateResult(HtmlView):
-    """The verdict of a gate. ``skipped`` means that nothing could be tested, and is not a pass.
+    """The verdict of a gate, and everything that led to it.
 
-    ``rotted`` means that relevant labels no longer fit the corpus, and that the run did not fail on the queries whose
-    labels do; scores and comparisons are those of these queries, also if the run failed on them. It is not a pass.
-    ``current`` is this run as the next baseline: ``result.current.write("baseline.json")``.
+    ``undecided`` means that queries got worse and are too few for any drop to be significant. Four verdicts say that
+    nothing can be decided from this input: ``not comparable`` (the results of both sides were collected in different
+    ways), ``nothing to judge`` (no result has a label), ``leaks unknown`` (nothing forbidden may be returned, and some
+    queries failed), and ``rotted`` (relevant labels no longer fit the corpus, and the run did not fail on the queries
+    whose labels do). None of these is a pass. ``current`` is this run as the next
+    baseline: ``result.current.write("baseline.json")``.
     """
 
     verdict: Verdict
     evaluation: Evaluation  # this run, then those of the baseline if it is made of runs
-    rule: Rule
+    rule: GateRule
     required: tuple[RequiredValue, ...] = ()
     compared: tuple[ComparedMeasure, ...] = ()
     baseline: Baseline | None = None
     blame: Blame | None = None  # if something got worse
     notes: tuple[Note, ...] = ()
-    reason: str | None = None  # why it was skipped
+    reason: str | None = None  # why there is nothing to judge
     rot: LabelCheck | None = None  # if relevant labels rotted
     growth: LabelGrowth | None = None  # if labels changed since the baseline was stored
     anchored: tuple[ComparedMeasure, ...] = ()  # the same beside the anchor of the baseline, if it has one
+    grouped: tuple[ComparedMeasure, ...] = ()  # the same in each group of queries
+    held: HeldQueries | None = None  # if every query was held to a requirement
+    lost_everything: bool = False  # whether no result is judged, although the baseline has judged ones
+    changes: int = SHOWN_CHANGES  # queries behind each check that are shown
+    document_texts: Mapping[str, str] = field(default_factory=dict)  # shown with documents; private by default
+    hides_texts: bool = False  # whether the texts of queries are left out
 
     @property
     def scores(self) -> Scores:
@@ -113,20 +160,90 @@ class GateResult(HtmlView):
         return evaluation.renamed(unique_names(names))
 
     @cached_property
+    def texts(self) -> dict[str, str]:
+        """The texts of queries, as far as they are known and may be shown."""
+        return {} if self.hides_texts else query_texts(self.evaluation.qrels, self.evaluation.texts)
+
+    @cached_property
+    def query_lists(self) -> list[QueryList]:
+        """The queries behind each check, the worst first."""
+        return query_lists(self, self.changes)
+
+    @cached_property
     def current(self) -> Baseline | None:
-        """The run as the next baseline; None if the gate was skipped, or if labels rotted."""
-        has_all_queries = self.verdict != "skipped" and self.rot is None
-        return Baseline.of(self.evaluation, 0) if has_all_queries else None
+        """The run as the next baseline; None if nothing could be decided."""
+        return None if self.outcome == "undecidable" else Baseline.of(self.evaluation, 0)
+
+    @property
+    def outcome(self) -> CheckOutcome:
+        """What the verdict is in the table of outcomes and exit codes."""
+        return VERDICT_OUTCOMES[self.verdict]
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `rankgauge gate`: 0 passed or undecided, 1 failed, 2 cannot be decided from this input."""
+        return EXIT_CODES[self.outcome]
 
     @property
     def passed(self) -> bool:
-        """Whether it passed; a skipped gate did not."""
+        """Whether it passed; a gate that is undecided, or that cannot be decided, did not."""
         return self.verdict == "pass"
 
     @property
     def failed(self) -> bool:
-        """Whether the run failed; a skipped gate did not, and labels that rotted are no fault of the run."""
+        """Whether the run failed."""
         return self.verdict == "fail"
+
+    @property
+    def rows(self) -> tuple[ComparedMeasure, ...]:
+        """Everything that is compared: with the baseline, with its anchor, and in groups."""
+        return (*self.compared, *self.anchored, *self.grouped)
+
+    def decided(self) -> GateResult:
+        """The result with its verdict: what failed comes before what cannot be decided, and that before undecided."""
+        outcomes: list[CheckOutcome] = [ROW_OUTCOMES.get(row.decision.outcome, "pass") for row in self.rows]
+        outcomes += ["pass" if row.met else "fail" for row in self.required]
+        outcomes += ["fail"] if self.held is not None and self.held.in_state("missed") else []
+        outcomes += ["fail"] if self.lost_everything else []
+        if self.failed_queries:
+            outcomes.append("undecidable" if self.guards_leaks else "fail")
+        outcomes += [] if self.rot is None else ["undecidable"]
+        if self.rule.undecided == "fail":
+            outcomes = ["fail" if outcome == "undecided" else outcome for outcome in outcomes]
+        outcome = overall([*outcomes, "pass"])
+        if outcome == "undecidable":
+            return replace(self, verdict=self._undecidable())
+        verdict: Verdict = "fail" if outcome == "fail" else "undecided" if outcome == "undecided" else "pass"
+        return replace(self, verdict=verdict)
+
+    def _undecidable(self) -> Verdict:
+        """Which verdict says that nothing can be decided."""
+        if self.rot is not None:
+            return "rotted"
+        return "leaks unknown" if self.guards_leaks and self.failed_queries else "not comparable"
+
+    @property
+    def guards_leaks(self) -> bool:
+        """Whether no forbidden document may be returned, on average or for any query."""
+        of_queries = () if self.held is None else self.held.requirements
+        required = required_measures([*(row.requirement for row in self.required), *of_queries])
+        return any(measure.definition.name == LEAK for measure in required)
+
+    def measure_of(self, name: str) -> Measure:
+        """A measure by its canonical name."""
+        return next(measure for measure in self.scores.measures if measure.name == name)
+
+    def members_of(self, group: QueryGroup | None) -> Mask:
+        """The queries of a group; all of them without one."""
+        if group is None:
+            return np.ones(len(self.scores), dtype=bool)
+        return next(members for label, members in groups(self.scores.columns, group.by) if label == group.label)
+
+    @property
+    def quiet_losses(self) -> ComparedMeasure | None:
+        """The measure on which most queries got worse although it did not fail; None if no query did."""
+        losing = [row for row in self.compared if row.worse and ROW_OUTCOMES.get(row.decision.outcome) is None]
+        return max(losing, key=lambda row: row.worse, default=None)
 
     @property
     def sentence(self) -> str:
@@ -143,11 +260,26 @@ class GateResult(HtmlView):
         """The sentence without the verdict; names from data are escaped by ``show``."""
         if self.reason is not None:
             return self.reason
-        parts = [*self._baseline_sentence(show), *self._requirements_sentence()]
-        only_missed = self.failed and self.blame is None  # what failed comes first
-        found = [*self._failures_sentence(show), *self._leaks_sentence(show)]
-        ordered = [*found, *(reversed(parts) if only_missed else parts)]
-        return "; ".join(ordered if self.rot is None else self._with_rot(self.rot, ordered))
+        baseline = self._baseline_sentence(show)
+        demands = [*self._held_sentence(show), *self._requirements_sentence()]
+        has_drop = any(row.decision.outcome == "worse" for row in self.rows)
+        parts = [*baseline, *demands] if has_drop or not self.failed else [*demands, *baseline]  # what failed is first
+        parts = [*self._failures_sentence(show), *self._leaks_sentence(show), *parts]
+        return "; ".join(parts if self.rot is None else self._with_rot(self.rot, parts))
+
+    def second_line(self, show: Callable[[str], str]) -> str | None:
+        """How many queries got worse although the gate passed, and which most; None if none did, or it did not pass."""
+        row = self.quiet_losses if self.passed else None
+        if row is None:
+            return None
+        needed, n = row.decision.changes_needed, plural(row.decision.n, "query")
+        text = f"{row.worse} of {n} got worse on {row.measure}"
+        if needed is not None and row.worse < needed:
+            text += f", fewer than the {needed} this test needs"
+        elif row.better:
+            text += f", {row.better} got better"
+        named = ", ".join(show(loss.query) for loss in row.losses[:WORST_NAMED])
+        return f"{text}: {named}{', …' if row.worse > WORST_NAMED else '.'}"
 
     def _with_rot(self, rot: LabelCheck, parts: list[str]) -> list[str]:
         """What is known about rotted labels, and that the rest holds for the other queries; what failed comes first."""
@@ -165,33 +297,28 @@ class GateResult(HtmlView):
     @property
     def affected(self) -> list[AffectedQuery]:
         """The queries behind leaks, behind false answers that are new, and those that lost evidence."""
-        found = [AffectedQuery("leaked", leak.query, f"{leak.document} at rank {leak.rank}") for leak in self.leaks]
+        found = [
+            AffectedQuery("leaked", leak.query, f"{leak.document} at rank {leak.rank}", LEAK) for leak in self.leaks
+        ]
         for row in self.compared:
             if row.measure == "FalseAnswer":
-                found += [
-                    AffectedQuery("answered", query, "has no answer") for query, before, now in self._worse_queries(row)
-                ]
+                found += [AffectedQuery("answered", loss.query, "has no answer", row.measure) for loss in row.losses]
             elif row.measure.startswith(("StRecall", "EvidenceAll")) and self.evaluation.qrels.lists_evidence:
                 found += [
-                    AffectedQuery("lost", query, f"{row.measure} {number(before, 2)} → {number(now, 2)}")
-                    for query, before, now in self._worse_queries(row)
+                    AffectedQuery("lost", query, f"{row.measure} {number(before, 2)} → {number(now, 2)}", row.measure)
+                    for query, before, now in row.losses
                 ]
-        return list({(one.kind, one.query): one for one in reversed(found)}.values())[::-1]
-
-    def _worse_queries(self, row: ComparedMeasure) -> list[tuple[str, float, float]]:
-        """The queries on which a measure got worse, with its values before and now."""
-        if self.baseline is None or row.measure not in self.baseline.measures:
-            return []
-        before, now = self.baseline.column(row.measure), self.scores.per_query(row.measure)
-        pairs = [(query, before[place], now.get(query)) for place, query in enumerate(self.baseline.queries)]
-        sign = -1 if row.lower_is_better else 1
-        return [(query, float(old), new) for query, old, new in pairs if new is not None and sign * (old - new) > 0]
+        first: dict[tuple[str, ...], AffectedQuery] = {}
+        for one in found:  # of several measures of its evidence, the first
+            first.setdefault((one.kind, one.query, one.detail if one.kind == "leaked" else ""), one)
+        return list(first.values())
 
     @property
     def leaks(self) -> list[Leak]:
-        """The forbidden documents that a requirement on leaks did not allow."""
-        missed = required_measures(row.requirement for row in self.required if not row.met)
-        guards = [measure for measure in missed if measure.definition.name == "Leak"]
+        """The forbidden documents that a requirement on leaks did not allow, on average or for a query."""
+        of_queries = [] if self.held is None else [miss.requirement for miss in self.held.in_state("missed")]
+        missed = required_measures([*(row.requirement for row in self.required if not row.met), *of_queries])
+        guards = [measure for measure in missed if measure.definition.name == LEAK]
         return list(dict.fromkeys(leak for measure in guards for leak in self.scores.leaks(measure)))
 
     def _leaks_sentence(self, show: Callable[[str], str]) -> list[str]:
@@ -200,42 +327,91 @@ class GateResult(HtmlView):
 
     def _failures_sentence(self, show: Callable[[str], str]) -> list[str]:
         failed = [show(query) for query in self.failed_queries]
-        return [f"the retriever failed for {plural(len(failed), 'query')} ({enumeration(failed)})"] if failed else []
+        if not failed:
+            return []
+        may_leak = ", and queries that failed may leak" if self.guards_leaks and not self.leaks else ""
+        return [f"the retriever failed for {plural(len(failed), 'query')} ({enumeration(failed)}){may_leak}"]
 
     def _baseline_sentence(self, show: Callable[[str], str]) -> list[str]:
         if self.baseline is None:
             return []
+        if self.lost_everything:
+            return ["none of the retrieved documents is judged, and the baseline retrieved judged ones"]
         name, baseline = show(self.scores.run), show(self.baseline.run)
         if name == baseline or self.baseline.anchor is not None:
             name, baseline = "this run", "the baseline"
         elif len({run.name for run in self.baseline.runs}) > 1:
             baseline = "the baseline"
-        losses = [(baseline, self.compared)]
+        open_parts = [*self._incomparable_sentence(), *self._undecided_sentence()]
+        losses = [(baseline, (*self.compared, *self.grouped))]
         if self.baseline.anchor is not None:
             losses.append((f"the anchor {show(self.baseline.anchor.run)}", self.anchored))
         worse = [f"{other} on {enumeration(_drops(rows))}" for other, rows in losses if _drops(rows)]
         better = [row.measure for row in self.compared if row.decision.outcome == "no worse" and not self.rule.margin]
         if worse:
             but = f", and better on {enumeration(better)}" if better else ""
-            return [f"{name} is worse than {' and than '.join(worse)}{but}"]
-        outcomes = {row.decision.outcome for row in self.compared}
-        if outcomes == {"unchanged"}:
-            return [f"{name} has the same values as {baseline}"]
-        held = [row.measure for row in self.compared if row.decision.outcome == "no worse"]
-        unchanged = [row.measure for row in self.compared if row.decision.outcome == "unchanged"]
-        inconclusive = [row.measure for row in self.compared if row.decision.outcome == "inconclusive"]
+            return [f"{name} is worse than {' and than '.join(worse)}{but}", *open_parts]
+        decided = [row for row in self.compared if row.decision.outcome not in ("not comparable", "undecided")]
+        if len(decided) == len(self.compared) and {row.decision.outcome for row in decided} == {"unchanged"}:
+            return [*open_parts, f"{name} has the same values as {baseline}"]
+        held, unchanged, inconclusive = (
+            [row.measure for row in decided if row.decision.outcome == outcome]
+            for outcome in ("no worse", "unchanged", "inconclusive")
+        )
         margin = f" by the margin of {given(self.rule.margin)}" if self.rule.margin else ""
         parts = [f"{name} is no worse than {baseline}{margin} on {enumeration(held)}"] if held else []
         if unchanged:
             parts.append(f"{'' if held else f'{name} is '}unchanged on {enumeration(unchanged)}")
         if inconclusive:
-            parts.append(f"inconclusive on {enumeration(inconclusive)}" if parts else "no significant drop")
+            is_alone = not parts and not open_parts
+            parts.append("no significant drop" if is_alone else f"inconclusive on {enumeration(inconclusive)}")
+        return [*open_parts, *parts]
+
+    def _incomparable_sentence(self) -> list[str]:
+        """Why rows have no verdict, each reason once."""
+        reasons = dict.fromkeys(row.reason for row in self.rows if row.reason is not None)
+        if not reasons:
+            return []
+        start = "" if self.verdict == "not comparable" else "not comparable: "
+        return [start + "; ".join(map(str, reasons))]
+
+    def _undecided_sentence(self) -> list[str]:
+        """How many queries got worse, and how many would be needed."""
+        rows = [row for row in self.rows if row.decision.outcome == "undecided"]
+        parts = []
+        for group in dict.fromkeys(row.group for row in rows):
+            own = [row for row in rows if row.group == group]
+            worst = max(own, key=lambda row: row.worse)
+            where = "" if group is None else f" in {group}"
+            text = f"{worst.worse} of {plural(worst.decision.n, 'query')}{where} got worse on "
+            needed = max((row.queries_needed or 0 for row in own), default=0)
+            enough = f": at least {needed} are needed" if needed else ""
+            parts.append(f"{text}{enumeration([row.measure for row in own])}, too few to decide{enough}")
         return parts
+
+    def _held_sentence(self, show: Callable[[str], str]) -> list[str]:
+        """Which queries missed the requirement of each query."""
+        held = self.held
+        if held is None:
+            return []
+        missed = list(dict.fromkeys(miss.query for miss in held.in_state("missed")))
+        own = held.requirements[0] if len(held.requirements) == 1 else None
+        of = plural(held.queries, "query")
+        if missed:
+            verb, what = ("misses", own or "its requirement") if len(missed) == 1 else ("miss", own or "theirs")
+            return [f"{len(missed)} of {of} {verb} {what}: {enumeration([show(query) for query in missed])}"]
+        excused = len({miss.query for miss in held.misses})
+        if excused:
+            verb = "is" if excused == 1 else "are"
+            return [
+                f"{held.queries - excused} of {of} meet {own or 'their requirements'}; {excused} {verb} known to miss"
+            ]
+        return [f"every one of {of} meets {own or 'its requirement'}"]
 
     def _requirements_sentence(self) -> list[str]:
         missed = [row for row in self.required if not row.met]
         if missed:
-            texts = [f"{row.requirement} ({row.value_text})" for row in missed]
+            texts = [f"{row.title} ({row.value_text})" for row in missed]
             return [f"missed {enumeration(texts)}"]
         if not self.required:
             return []
@@ -248,16 +424,20 @@ class GateResult(HtmlView):
         statistics = self.rule.statistics
         sides = "two-sided" if self.rule.two_sided else "one-sided"
         families = []
-        for lower in (False, True):
-            size, anchored = (
-                sum(row.lower_is_better == lower for row in rows) for rows in (self.compared, self.anchored)
+        for is_lower in (False, True):
+            rows, compared = (
+                [row for row in some if row.reason is None and row.lower_is_better == is_lower]
+                for some in (self.rows, self.compared)
             )
-            if size:
-                factors = [(size, "measure"), *([(2, "baseline")] if anchored else [])]
-                families.append(describe_family(statistics.correction, size + anchored, *factors))
+            if rows:
+                factors = [(len(compared), "measure")]
+                factors += [(2, "baseline")] if self.anchored else []
+                factors += [(1 + len({row.group for row in self.grouped}), "query set")] if self.grouped else []
+                families.append(describe_family(statistics.correction, len(rows), *factors))
         if len(families) > 1:
             families[1] = f"lower is better: {families[1]}"
-        return f"{sides} paired {statistics.test} test, {'; '.join(families)}"
+        described = "; ".join(families) or describe_family(statistics.correction, 0)
+        return f"{sides} paired {statistics.test} test, {described}"
 
     @cached_property
     def false_alarm_rate(self) -> float | None:
@@ -298,11 +478,13 @@ class GateResult(HtmlView):
         blame = None if self.blame is None else asdict(self.blame)
         return {
             "verdict": self.verdict,
+            "exit_code": self.exit_code,
             "sentence": self.sentence,
             "margin": self.rule.margin,
             "confidence": statistics.confidence,
             "power": POWER,
             "two_sided": self.rule.two_sided,
+            "undecided": self.rule.undecided,
             "test": statistics.test,
             "correction": statistics.correction,
             "resamples": statistics.draws,
@@ -310,9 +492,12 @@ class GateResult(HtmlView):
             "description": self.test_description if self.compared else None,
             "baseline": None if self.baseline is None else self._baseline_dict(self.baseline),
             "required": [row.to_dict() for row in self.required],
+            "held": None if self.held is None else self.held.to_dict(),
             "compared": [row.to_dict() for row in self.compared],
             "anchor": None if self.baseline is None or self.baseline.anchor is None else self.baseline.anchor.run,
             "anchored": [row.to_dict() for row in self.anchored],
+            "grouped": [row.to_dict() for row in self.grouped],
+            "queries": [one.to_dict(self.texts, self.document_texts) for one in self.query_lists],
             "blame": blame,
             "rot": None if self.rot is None else self._rot_dict(self.rot),
             "labels": None if self.growth is None else self.growth.to_dict(),
@@ -326,7 +511,7 @@ class GateResult(HtmlView):
 def _drops(rows: tuple[ComparedMeasure, ...]) -> list[str]:
     """The measures that got worse, each with its change."""
     return [
-        f"{row.measure} ({signed(row.change, CHANGE_DIGITS)}, {p_equals(row.decision.p)})"
+        f"{row.title} ({signed(row.change, CHANGE_DIGITS)}, {p_equals(row.decision.p)})"
         for row in rows
         if row.decision.outcome == "worse"
     ]

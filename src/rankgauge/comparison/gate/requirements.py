@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from typing import Literal, NamedTuple
 
 from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.core.dataclass import dataclass
@@ -26,12 +27,16 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 }
 ASCII_SIGNS = {"≥": ">=", "≤": "<="}
 EXAMPLE = "write nDCG@10>=0.35"
+LEAK = "Leak"  # the measure that counts forbidden documents
+NO_LEAKS = f"{LEAK}<=0"
 GATE_STATISTICS = Statistics()
+SHOWN_CHANGES = 5  # queries behind a check that are listed
+Undecided = Literal["pass", "fail"]
 
 
 @dataclass(frozen=True)
-class Rule:
-    """When a drop fails."""
+class GateRule:
+    """When a drop fails, and what happens if the queries are too few to decide."""
 
     margin: float = setting(
         0.0, "Never fail on a drop smaller than DROP.", Section.GATE, flag="--margin DROP", limits=">=0", common=True
@@ -39,6 +44,12 @@ class Rule:
     statistics: Statistics = GATE_STATISTICS
     two_sided: bool = setting(
         False, "Test both ways, as `rankgauge compare` does, instead of for drops only.", Section.GATE
+    )
+    undecided: Undecided = setting(
+        "pass",
+        "Pass or fail if queries got worse, and are too few for any drop to be significant.",
+        Section.GATE,
+        choices=("pass", "fail"),
     )
 
     def __post_init__(self) -> None:
@@ -54,7 +65,17 @@ class Rule:
         return self.statistics.alpha
 
 
-DEFAULT_RULE = Rule()
+DEFAULT_RULE = GateRule()
+
+
+class QueryGroup(NamedTuple):
+    """Queries that have the same label in a column."""
+
+    by: str
+    label: str
+
+    def __str__(self) -> str:
+        return f"{self.by}={self.label}"
 
 
 @dataclass(frozen=True)
@@ -78,9 +99,56 @@ class Requirement:
     def __str__(self) -> str:
         return f"{self.measure} {self.sign} {given(self.bound)}"
 
+    @property
+    def of_queries(self) -> Measure:
+        """The measure; raises if it is a figure of the whole run, which no query and no group has by itself."""
+        if not isinstance(self.measure, Measure):
+            raise UsageError(
+                f"{self.measure} is a figure of the whole run, and cannot be required of single queries or groups",
+                hint=f"require it of the run: --require '{self.measure}{self.sign}{given(self.bound)}'",
+            )
+        return self.measure
+
     def is_met(self, value: float | None) -> bool:
         """Whether a value meets the bound; no value does not."""
         return value is not None and COMPARISONS[self.sign](value, self.bound)
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What is required: of all queries, of every single one, and of groups by their labels."""
+
+    overall: tuple[Requirement, ...] = ()
+    each: tuple[Requirement, ...] = ()
+    groups: Mapping[str, tuple[Requirement, ...]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.overall or self.each or self.groups)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """Every measure that is required to have a value."""
+        of_groups = [requirement for group in self.groups.values() for requirement in group]
+        of_queries = [requirement.of_queries for requirement in (*self.each, *of_groups)]
+        return tuple(dict.fromkeys([*required_measures(self.overall), *of_queries]))
+
+    def of_group(self, label: str) -> tuple[Requirement, ...]:
+        """What is required of a group: its own requirements, else those of all queries."""
+        return self.groups.get(label, self.overall)
+
+
+def parse_demands(
+    require: str | Iterable[str],
+    require_each: str | Iterable[str],
+    requirements: Mapping[str, str | Iterable[str]] | None,
+    conventions: Conventions | None = None,
+) -> Demands:
+    """Parse everything that is required."""
+    return Demands(
+        parse_requirements(require, conventions),
+        parse_requirements(require_each, conventions),
+        {str(label): parse_requirements(texts, conventions) for label, texts in (requirements or {}).items()},
+    )
 
 
 def parse_requirements(

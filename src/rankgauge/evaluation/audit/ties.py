@@ -162,7 +162,7 @@ class _RangeInProgress:
         self.method: Method = "ties have no effect"
         if not len(tie_orders.tied_queries(hits)):
             return
-        if not tie_orders.has_extreme_orders(measure):
+        if not tie_orders.has_extreme_orders(measure) or hits.judgments == "labels":
             self.method, self.range = "Monte Carlo", "sampled"
             return
         best, worst = tie_orders.extreme_orders(hits, measure)

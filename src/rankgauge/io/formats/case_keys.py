@@ -16,6 +16,7 @@ from typing import Any
 
 from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, Note, nearest, shown
+from rankgauge.io.formats.expected_text import is_part_of_id, text_key_of
 from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles, columns_for, normalize_name
 
@@ -64,14 +65,6 @@ def _pattern() -> re.Pattern[str]:
 
 
 RELEVANT = _pattern()
-EXPECTED_TEXT = re.compile(
-    r"(?:must|should)(?:contain|match|mention)s?(?:any|all|oneof)?"
-    r"|mustinclude(?:text|string|phrase|keyword|term)s?"
-    r"|(?:expected|expects|expect|required|golden|gold|groundtruth|relevant|reference)"
-    r"(?:any|all|anyof|allof|(?:key)?(?:fact|text|substring|content|pattern|keyword|phrase|term|snippet|quote|regex)s?"
-    r"|\w*contains?(?:any|all)?|\w*keyfacts?|context|contexts)"
-    r"|textprefix|answercontains"
-)
 
 
 @dataclass(frozen=True)
@@ -96,7 +89,7 @@ def label_kind(name: str) -> str | None:
 
 def expected_text_keys(names: Iterable[str]) -> list[str]:
     """The keys that hold text to be found in results, rather than ids: ``must_contain``, ``expected_substring``."""
-    return [name for name in names if EXPECTED_TEXT.fullmatch(normalize_name(name))]
+    return [name for name in names if label_kind(name) is None and text_key_of(name) is not None]
 
 
 def takes_one_string(name: str) -> bool:
@@ -356,6 +349,13 @@ def missing_key(source: str, names: Sequence[str], role: str) -> InputError:
         known = ", ".join(key for tier in KEYS[role] for key in tier)
         return InputError.at(
             source, None, f"expected a key for {role} ({known}), {found}", hint=f"name it: --column {role}=KEY"
+        )
+    if part := next(filter(is_part_of_id, names), None):
+        return InputError.at(
+            source,
+            None,
+            f"test cases that expect a part of an id ({shown(part)}), not documents; {found}",
+            hint=f"compare with parts of the ids: --column relevant={part} --match contains",
         )
     if texts := expected_text_keys(names):
         return InputError.at(

@@ -37,6 +37,7 @@ from rankgauge.io.formats.named_columns import (
     are_measures,
     columns_for,
     grades_within_limits,
+    normalize_name,
     report_infinite_scores,
 )
 from rankgauge.io.formats.text_blocks import BLOCK_ROWS, TextBlocks, open_text
@@ -222,7 +223,8 @@ class MappingReader:
         try:
             entry_rows.add(number, query, read_entries(value, self.kind))
         except StructureError as error:
-            self.faults.add("shape", [number], expected=STRUCTURES, found=f"{error} for query {shown(query)}")
+            found = f"{error} for query {shown(query)}"
+            self.faults.add("shape", [number], expected=error.expected or STRUCTURES, found=found, action=error.hint)
 
     def _is_seen(self, query: bytes, number: int) -> bool:
         """Whether a query was there before, which is a fault."""
@@ -250,6 +252,10 @@ STRUCTURES = "a list of ids, of [id, number] pairs or of objects with an id, or 
 class StructureError(Exception):
     """A structure that is none of these; the text says what was found."""
 
+    def __init__(self, found: str, *, expected: str | None = None, hint: str | None = None) -> None:
+        super().__init__(found)
+        self.expected, self.hint = expected, hint
+
 
 def read_entries(value: Any, kind: Kind) -> list[Entry]:
     """The entries of one query; raises :class:`StructureError`."""
@@ -272,12 +278,40 @@ def _read_entry(item: Any, kind: Kind) -> Entry:
         if len(id_keys) != 1 or len(number_keys) > 1 or len(set(keys)) != len(keys):
             raise StructureError(f"an object with the keys {', '.join(shown(key) for key in keys[:12])}")
         values = dict(item)
+        if kind == "qrels":
+            _check_one_field(keys, (id_keys[0], *number_keys))
         return values[id_keys[0]], (values[number_keys[0]] if number_keys else NO_NUMBER)
     if isinstance(item, list):
+        if kind == "qrels" and item and all(isinstance(one, str) for one in item):
+            raise StructureError(
+                f"a group of {len(item)}: {', '.join(shown(one) for one in item[:3])}",
+                expected="ids of relevant documents, not groups of them",
+                hint='groups, of each of which one document is enough, are evidence: "evidence": [["a", "b"], ["c"]]',
+            )
         if len(item) != 2:
             raise StructureError(f"a list of {len(item)} in the list")
         return item[0], item[1]
     return item, NO_NUMBER
+
+
+# Keys of a label that describe it; any other key, beside that of its id, says which part of a document is meant.
+DESCRIPTIONS = {"title", "name", "text", "quote", "snippet", "content", "note", "notes", "comment", "reason", "why",
+                "rationale", "metadata", "meta", "type", "kind", "rank", "weight", "url", "source", "description",
+                "sha256", "hash", "assessor", "iter"}  # fmt: skip
+ELASTICSEARCH_INDEX = "_index"  # beside the _id of a document, in ratings
+
+
+def _check_one_field(keys: Sequence[str], used: Sequence[str]) -> None:
+    """Raise if a label has further fields: a label without its clause would match any clause of its document."""
+    known = (*used, ELASTICSEARCH_INDEX)
+    others = [key for key in keys if key not in known and normalize_name(key) not in DESCRIPTIONS]
+    if others:
+        named = " ".join(f"--match-field {key}=PATH" for key in (used[0], *others[:2]))
+        raise StructureError(
+            f"an object with {', '.join(shown(key) for key in (used[0], *others[:4]))}",
+            expected="labels with one field, an id, or the place in a result of each field that must match",
+            hint=f"say where results have them: {named}",
+        )
 
 
 def _id_keys(keys: Sequence[str]) -> list[str]:

@@ -40,7 +40,8 @@ class Inclusion:
 
     ``probability`` is that of being in the sample, 1 if the strategy takes every document; None if it is unknown, since
     what was judged depended on earlier judgments. ``stratum`` names the part of the query's pool it was drawn from,
-    with the number of documents there and the number that were drawn.
+    with the number of documents there and the number that were drawn. ``query_probability`` is that of the query, if
+    queries were drawn at random; None if they were not.
     """
 
     strategy: str
@@ -48,10 +49,13 @@ class Inclusion:
     stratum: str | None = None
     stratum_size: int | None = None
     stratum_sample: int | None = None
+    query_probability: float | None = None
 
     def to_row(self) -> dict[str, Any]:
-        """For JSON: what is known of the stratum only if there is one."""
+        """For JSON: what is known of the stratum and of the sample of queries only if there is one."""
         row: dict[str, Any] = {"strategy": self.strategy, "probability": self.probability}
+        if self.query_probability is not None:
+            row["query_probability"] = self.query_probability
         if self.stratum is not None:
             row |= {"stratum": self.stratum, "stratum_size": self.stratum_size, "stratum_sample": self.stratum_sample}
         return row
@@ -174,16 +178,20 @@ class RecordLine:
         strategy = self.text("strategy")
         if strategy is None:
             return None
-        probability = self.record.get("probability")
-        is_number = isinstance(probability, (int, float)) and not isinstance(probability, bool)
-        if probability is not None and not (is_number and 0 < probability <= 1):
-            self._add("probability", "a number above 0 and at most 1, or null, as probability", probability)
+        probability, query_probability = self._probability("probability"), self._probability("query_probability")
         sizes = {key: self.record.get(key) for key in ("stratum_size", "stratum_sample")}
         for key, size in sizes.items():
             is_size = isinstance(size, int) and not isinstance(size, bool) and 0 < size <= MAX_STRATUM
             if size is not None and not is_size:
                 self._add("stratum", f"a whole number above 0 as {key}", size)
-        return Inclusion(strategy, probability, self.text("stratum"), **sizes)
+        return Inclusion(strategy, probability, self.text("stratum"), **sizes, query_probability=query_probability)
+
+    def _probability(self, key: str) -> float | None:
+        value = self.record.get(key)
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if value is not None and not (is_number and 0 < value <= 1):
+            self._add("probability", f"a number above 0 and at most 1, or null, as {key}", value)
+        return value
 
     def judgment(self) -> Judgment | None:
         """The judgment; None without ids or with a wrong grade."""

@@ -36,6 +36,7 @@ class Wanted:
     names: tuple[str, ...] = ()  # keys that are known from an earlier attempt to read the source
     is_kept: bool = False  # whether all rows are kept in memory, so that batches may be large
     has_iters: bool = False  # whether the column of iters matters, as it does if rows are kept
+    fields: tuple[str, ...] = ()  # by which results are identified, if labels have several (``field_labels``)
 
 
 # Role → names in tiers: the certain ones first, then those that are used if no certain one is there.

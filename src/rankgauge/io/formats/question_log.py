@@ -40,6 +40,7 @@ from rankgauge.io.formats.case_keys import (
 )
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.detection import YAML_SUFFIXES, Head
+from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.json_mapping import (
     NO_NUMBER,
     STRUCTURES,
@@ -104,6 +105,7 @@ class Log:
     notes: Sequence[Note] = ()  # on keys that are not used, and on what was around the rows
     is_named: bool = False  # whether the user named the key of the relevant documents
     kind: str = ""  # what the file is, if it is known to hold no labels
+    fields: FieldLabels = field(default_factory=lambda: FieldLabels(()))  # of labels that have several
 
     @property
     def warnings(self) -> list[Note]:
@@ -167,18 +169,15 @@ class Log:
             return None
 
         rows = self._plain_labels() or self._collect(faults, "qrels", read)
-        columns = {**self.columns(), **self._answerable(rows.empty)}
+        columns = {**self.columns(), **self.answerable(rows.empty)}
         return replace(rows, columns=columns, evidence=self._evidence(), forbidden=self._forbidden(faults))
 
     def _plain_labels(self) -> Batch | None:
         """All labels at once, if each row lists different ids as ASCII text; None if not."""
         key = self.keys.get("relevant")
-        if (
-            key is None
-            or {"grades", "evidence"} & self.keys.keys()
-            or self.systems
-            or len(self.queries) != len(self.records.records)
-        ):
+        if key is None or {"grades", "evidence"} & self.keys.keys() or self.systems or self.fields:
+            return None
+        if len(self.queries) != len(self.records.records):
             return None
         values: list[Any] = [record.get(key) for record in self.records.records]
         if set(map(type, values)) != {list} or not set(map(type, chain.from_iterable(values))) <= {str}:
@@ -205,7 +204,7 @@ class Log:
             empty=tuple(queries[row] for row in np.flatnonzero(sizes == 0).tolist()),
         )
 
-    def _answerable(self, empty: Sequence[bytes]) -> dict[str, dict[str, Any]]:
+    def answerable(self, empty: Sequence[bytes]) -> dict[str, dict[str, Any]]:
         """Which queries have an answer, as a column, if some have none: nothing is expected for them."""
         records = self.records.records
         nothing = {query for query in empty if answerable_flag(records[self.first_rows[query]]) is not True}
@@ -231,6 +230,18 @@ class Log:
                 columns["k" if key == self.keys.get("k") else key] = column
         return columns
 
+    def case_fields(self) -> dict[str, dict[str, Any]]:
+        """The values of each query that have no other role, of any type: what a retriever may need besides the text."""
+        used_keys = {name for role, name in self.keys.items() if role != "system"}
+        return {
+            query.decode("utf-8", "surrogateescape"): {
+                key: _plain(value)
+                for key, value in self.records.records[row].items()
+                if key not in used_keys and value is not None
+            }
+            for query, row in self.first_rows.items()
+        }
+
     def texts(self) -> dict[bytes, str]:
         """The text of each query that has one."""
         key = self.keys.get("query")
@@ -249,7 +260,8 @@ class Log:
                 faults.add("shape", [line], expected=EVIDENCE_SHAPE, found=str(error))
             except StructureError as error:
                 what = "retrieved" if kind == "run" else "relevant"
-                faults.add("shape", [line], expected=f"{STRUCTURES} as {what} documents", found=str(error))
+                expected = error.expected or f"{STRUCTURES} as {what} documents"
+                faults.add("shape", [line], expected=expected, found=str(error), action=error.hint)
         return entry_rows.batch()
 
     def _retrieved(self, faults: Faults, row: int) -> list[Entry] | None:
@@ -260,10 +272,12 @@ class Log:
             return []
         if key not in record and self._has_labels(record):
             return None
-        entries = read_entries(_as_list(key, record.get(key)), "run")
+        entries = read_entries(self._by_fields(_as_list(key, record.get(key)), "run"), "run")
         scores = record.get(self.keys.get("scores", ""))
         if scores is not None:
             entries = _with_scores(entries, scores)
+        if self.fields:  # results with the same values are one
+            entries = list({str(doc): (doc, number) for doc, number in reversed(entries)}.values())[::-1]
         numbers = [number_from_json(number) for _, number in entries]
         if any(a is not None and b is not None and a < b for a, b in pairwise(numbers)):
             faults.add(
@@ -314,7 +328,7 @@ class Log:
                 )
                 return None
             return []
-        entries = read_entries(self._as_labels(key, value, record), "qrels")
+        entries = read_entries(self._by_fields(self._as_labels(key, value, record), "qrels"), "qrels")
         if not isinstance(value, JsonPairs):
             entries = list({_hashable(entry): entry for entry in entries}.values())  # listed twice counts once
         grade_by_id = {str(doc): grade for doc, grade in graded or []}
@@ -386,9 +400,17 @@ class Log:
             return []
         if isinstance(value, str):
             raise StructureError(f"{describe_json(value)}, which looks like an answer")
-        if isinstance(value, list) and any(_is_group(item) for item in value):
-            raise StructureError("nested lists: groups of which any or all are needed are `evidence`, not ids")
         return value
+
+    def _by_fields(self, value: Any, kind: Kind) -> Any:
+        """Labels or results with the values of their fields in place of ids; as they are if no fields are named."""
+        if not self.fields:
+            return value
+        items = [value] if isinstance(value, JsonPairs) else value
+        if not isinstance(items, list):
+            return value
+        make_id = self.fields.result_id if kind == "run" else self.fields.label_id
+        return [_with_id(item, make_id(item), kind) for item in items]
 
     def _required_key(self, source: str, role: str) -> str:
         if role not in self.keys and self.kind:
@@ -417,7 +439,7 @@ class Log:
         refused: dict[str, bool] = {}
         for row, query_id in self.queries.items():
             record, query = self.records.records[row], query_id.decode("utf-8", "surrogateescape")
-            for doc, text, values in _details(record, self.keys.get("retrieved")):
+            for doc, text, values in _details(record, self.keys.get("retrieved"), self.fields):
                 if text is not None and texts.setdefault(doc, text) != text:
                     texts[doc] = None
                 if values is not None:
@@ -439,10 +461,10 @@ class Log:
         return extras if any((texts, metadata, latencies, errors, refused, tokens, cost)) else None
 
 
-def load(faults: Faults, data: bytes, columns: Columns | None = None) -> Log:
-    """The log or the test cases in a file's bytes."""
+def load(faults: Faults, data: bytes, columns: Columns | None = None, fields: Sequence[str] = ()) -> Log:
+    """The log or the test cases in a file's bytes; ``fields`` are those of labels with several (``field_labels``)."""
     with paused_collection():
-        return _log_of(faults, read_test_set(faults, data, columns), columns or {})
+        return _log_of(faults, read_test_set(faults, data, columns), columns or {}, fields)
 
 
 @contextmanager
@@ -457,12 +479,12 @@ def paused_collection() -> Iterator[None]:
             gc.enable()
 
 
-def load_objects(faults: Faults, objects: Any, columns: Columns | None = None) -> Log:
+def load_objects(faults: Faults, objects: Any, columns: Columns | None = None, fields: Sequence[str] = ()) -> Log:
     """Test cases in memory: dicts, or a dict around a list of them."""
-    return _log_of(faults, cases_of_objects(faults, objects), columns or {})
+    return _log_of(faults, cases_of_objects(faults, objects), columns or {}, fields)
 
 
-def _log_of(faults: Faults, table: CaseRecords, columns: Columns) -> Log:
+def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequence[str]) -> Log:
     records = table.records
     found = KeyFinder(faults.source, records, columns).find()
     keys, notes = found.keys, _notes(faults.source, table, found)
@@ -470,12 +492,22 @@ def _log_of(faults: Faults, table: CaseRecords, columns: Columns) -> Log:
     system_key = _system_key(records, ids, columns)
     if system_key is None:
         queries = _unique_queries(faults, records, ids, {})
-        return Log(faults, records, keys, queries, notes=notes, is_named=found.is_named, kind=table.kind)
+        return Log(
+            faults,
+            records,
+            keys,
+            queries,
+            notes=notes,
+            is_named=found.is_named,
+            kind=table.kind,
+            fields=FieldLabels.of(fields),
+        )
     result_keys = {keys[role] for role in ("retrieved", "error") if role in keys}
     rows = [row for row in ids if result_keys & records.records[row].keys()]  # others have labels only
     systems = {row: _system_name(records.records[row].get(system_key)) for row in rows}
     queries = _unique_queries(faults, records, ids, systems)
-    return Log(faults, records, {**keys, "system": system_key}, queries, systems, notes, found.is_named)
+    separated = {**keys, "system": system_key}
+    return Log(faults, records, separated, queries, systems, notes, found.is_named, fields=FieldLabels.of(fields))
 
 
 def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
@@ -483,12 +515,13 @@ def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
     if "retrieved" in found.keys:
         return [*table.notes, *found.notes]
     used = [key for role, key in found.keys.items() if role != "k"]
-    return [*table.notes, *found.notes, *unused_notes(source, table.records.names, used)]
+    has_text_rules = any(record.get("match") == "text" for record in table.records.records)
+    return [*table.notes, *found.notes, *unused_notes(source, table.records.names, used, has_text_rules)]
 
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """One side of a log, one batch for each system: which key is which is known at its end."""
-    log = load(faults, stream.read(), wanted.columns)
+    log = load(faults, stream.read(), wanted.columns, wanted.fields)
     if wanted.kind == "run":
         yield from log.run_batches(faults)
         return
@@ -593,12 +626,6 @@ def _as_list(key: str, value: Any) -> Any:
     return [value] if isinstance(value, str) and normalize_name(key).endswith(("id", "ids")) else value
 
 
-def _is_group(item: Any) -> bool:
-    """Whether an entry of a list is a list of ids itself, rather than an id with a number."""
-    is_list = isinstance(item, list) and not isinstance(item, JsonPairs)
-    return is_list and all(isinstance(part, str) for part in item)
-
-
 def _read_grades(value: Any) -> list[Entry] | None:
     """The documents of a query with their grades; None if there are none."""
     if value is None:
@@ -638,6 +665,14 @@ def _is_nonrelevant(grade: object) -> bool:
     return number is not None and number <= 0
 
 
+def _with_id(item: Any, name: str, kind: Kind) -> Any:
+    """A label or a result with another id, and with its number if it has one."""
+    number_keys = (
+        columns_for(item.names(), "score" if kind == "run" else "grade") if isinstance(item, JsonPairs) else []
+    )
+    return JsonPairs([("id", name), *((key, dict(item)[key]) for key in number_keys[:1])])
+
+
 def _hashable(entry: Entry) -> tuple[str, str]:
     return repr(entry[0]), repr(entry[1])
 
@@ -647,7 +682,7 @@ def _hashable(entry: Entry) -> tuple[str, str]:
 Detail = tuple[str, str | None, Mapping[str, Any] | None]  # an id, its text, its metadata
 
 
-def _details(record: Record, key: str | None) -> Iterator[Detail]:
+def _details(record: Record, key: str | None, fields: FieldLabels) -> Iterator[Detail]:
     """What a row has of each result besides its score, for results that have something."""
     items = record.get(key or "")
     if key is None or not isinstance(items, list) or isinstance(items, JsonPairs):
@@ -658,12 +693,13 @@ def _details(record: Record, key: str | None) -> Iterator[Detail]:
         if isinstance(item, JsonPairs):
             values = dict(item)
             keys = _result_keys(tuple(values))
-            doc, text, metadata = values.get(keys.doc), values.get(keys.text), values.get(keys.metadata)
-            fields = {name: values[name] for name in keys.others if isinstance(values[name], (str, int, float))}
-            fields |= _plain(metadata) if isinstance(metadata, JsonPairs) else {}
-            has_fields = bool(fields) or isinstance(metadata, JsonPairs)
-            if isinstance(text, str) or has_fields:
-                yield from _detail(doc, text if isinstance(text, str) else None, fields if has_fields else None)
+            doc = fields.result_id(item) if fields else values.get(keys.doc)
+            text, metadata = values.get(keys.text), values.get(keys.metadata)
+            others = {name: values[name] for name in keys.others if isinstance(values[name], (str, int, float))}
+            others |= _plain(metadata) if isinstance(metadata, JsonPairs) else {}
+            has_others = bool(others) or isinstance(metadata, JsonPairs)
+            if isinstance(text, str) or has_others:
+                yield from _detail(doc, text if isinstance(text, str) else None, others if has_others else None)
         elif _is_context_key(key) and isinstance(item, str):
             yield from _detail(item, item, None)
         elif isinstance(context := contexts[index], str):

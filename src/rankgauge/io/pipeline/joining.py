@@ -6,13 +6,16 @@ already is joined as it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import plural
@@ -134,14 +137,17 @@ def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, 
 
 def _with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[], Run]) -> Joined:
     """The join with notes about ids that nearly match; results are requested only if few of them match."""
+    results = cache(results)
     is_missing = joined.hits.status == Status.MISSING
     has_unmatched = bool(is_missing.any()) and joined.queries > len(is_missing) - int(is_missing.sum())
     has_few_judged = _has_few_judged(joined.hits)
     has_fractions = joined.hits.judgments == "grades" and _are_whole(qrels.grades) is False
-    if not has_unmatched and not has_few_judged and not has_fractions:
+    has_paths = _has_unretrieved_paths(qrels, joined.hits)
+    if not has_unmatched and not has_few_judged and not has_fractions and not has_paths:
         return joined
     notes = _near_queries(qrels, queries) if has_unmatched else ()
-    notes += _document_notes(qrels, results(), joined.hits) if has_few_judged else ()
+    path_notes = _path_notes(qrels, results(), joined.hits) if has_paths else ()
+    notes += _document_notes(qrels, results(), joined.hits, path_notes) if has_few_judged else path_notes
     if has_fractions and _scores_look_like_grades(results()):
         notes += (Note("values-swapped", SWAPPED_VALUES),)
     return replace(joined, notes=joined.notes + notes)
@@ -182,20 +188,76 @@ def _near_queries(qrels: Qrels, queries: Ids) -> tuple[Note, ...]:
     return tuple(_near_notes(overlap.near_queries, "query", qrels.queries, queries))
 
 
-def _document_notes(qrels: Qrels, run: Run, hits: Hits) -> tuple[Note, ...]:
+def _document_notes(qrels: Qrels, run: Run, hits: Hits, known: tuple[Note, ...]) -> tuple[Note, ...]:
     """A note for each difference in spelling without which documents of a run would be judged for their query.
 
-    If none is judged, there is one more, with ids of both sides.
+    ``known`` are others that say why few ids match. If none is judged, there is one more, with ids of both sides.
     """
     from rankgauge.core.id_overlap import IdOverlap, IdSide, nothing_judged  # few runs need it
 
     overlap = IdOverlap(IdSide(qrels.queries, qrels.query, qrels.docs), IdSide(run.queries, run.query, run.docs))
-    notes = tuple(_near_notes(overlap.near_documents, "document", qrels.docs, run.docs))
+    notes = (*_near_notes(overlap.near_documents, "document", qrels.docs, run.docs), *known)
     if len(hits.rank) or hits.judgments == "passages":
         return notes
     extras = run.extras or RunExtras()
     found = nothing_judged(overlap, extras.metadata, ids_change=extras.ids_change, is_explained=bool(notes))
     return (found, *notes)
+
+
+# -- labels that are paths: the end of one may be what results have --------------------------------------------------
+
+EXAMINED_LABELS = 1000  # that were not retrieved, to see whether they are paths
+EXAMINED_PATHS = 1 << 14  # results that are compared with labels
+PATH = re.compile(rb"/|\.[A-Za-z][A-Za-z0-9]{0,5}$")  # a folder, or the extension of a file
+
+
+def _has_unretrieved_paths(qrels: Qrels, hits: Hits) -> bool:
+    """Whether relevant documents of answered queries were not retrieved, and their ids look like paths."""
+    if hits.judgments != "grades":
+        return False
+    rows = np.flatnonzero(_unretrieved(qrels, hits) & (hits.status == Status.ANSWERED)[qrels.query])
+    return any(PATH.search(label) for label in qrels.docs.take(rows[:EXAMINED_LABELS]))
+
+
+def _unretrieved(qrels: Qrels, hits: Hits) -> NDArray[np.bool_]:
+    """Which judgments are of relevant documents that were not retrieved."""
+    is_unretrieved: NDArray[np.bool_] = qrels.grades > 0
+    is_unretrieved[hits.ordinal] = False
+    return is_unretrieved
+
+
+def _path_notes(qrels: Qrels, run: Run, hits: Hits) -> tuple[Note, ...]:
+    """A note if labels that were not retrieved are the ends of paths that were, or are the same but for a slash.
+
+    A label without a folder may be the name of many files: it counts only if no result of its query is judged.
+    """
+    from rankgauge.io.matching import path_key, resolve_paths  # few labels are paths
+
+    is_unretrieved = _unretrieved(qrels, hits)
+    found: list[tuple[str, str]] = []
+    labels_seen = results_seen = 0
+    queries, numbers = qrels.query_index.find(run.queries, np.zeros(len(run.queries), dtype=np.int64))
+    for query, number in zip(queries.tolist(), numbers.tolist(), strict=True):
+        results = np.arange(int(run.offsets[query]), int(run.offsets[query + 1]))
+        results_seen += len(results)
+        if results_seen > EXAMINED_PATHS:
+            break
+        own = np.arange(int(qrels.offsets[number]), int(qrels.offsets[number + 1]))
+        labels_seen += int((qrels.grades[own] > 0).sum())
+        labels = qrels.docs.take(own[is_unretrieved[own]]).to_text()
+        labels = [label for label in labels if not hits.count[number] or "/" in path_key(label)]
+        resolved = resolve_paths(labels, run.docs.take(results).to_text()) if labels else {}
+        found += [(label, next(iter(ids))) for label, ids in resolved.items()]
+    if not found:
+        return ()
+    label, result = found[0]
+    return (
+        Note(
+            "labels-suffix",
+            f"{len(found):,} of {plural(labels_seen, 'label')} would match a result by the end of a path: "
+            f"{shown(label)} is {shown(result)} in the run: --match suffix (Reading(match='suffix'))",
+        ),
+    )
 
 
 def _near_notes(near: Near, what: str, qrels_ids: Ids, run_ids: Ids) -> Iterator[Note]:

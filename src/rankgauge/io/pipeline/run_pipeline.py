@@ -208,7 +208,14 @@ class RunReader:
     def _read(self, names: tuple[str, ...], is_scattered: bool) -> list[RunBuilder]:
         self.is_scattered = is_scattered
         has_iters = self._listener is not None
-        wanted = Wanted("run", self.reading.columns, names, is_kept=self._depth == ALL_ROWS, has_iters=has_iters)
+        wanted = Wanted(
+            "run",
+            self.reading.columns,
+            names,
+            is_kept=self._depth == ALL_ROWS,
+            has_iters=has_iters,
+            fields=self.reading.match_fields,
+        )
         self.wanted = wanted
         if self._can_scan() and self._scan(is_scattered):
             return list(self._builders.values())
@@ -357,6 +364,10 @@ def part_sha256(sha256: str | None, run: RunRows, runs: list[RunRows]) -> str | 
     return sha256 if len(runs) == 1 else sha256_of_part(sha256, run.tag.decode("utf-8", "surrogateescape"))
 
 
+def _wanted(reading: Reading, names: tuple[str, ...]) -> Wanted:
+    return Wanted("run", reading.columns, names, fields=reading.match_fields)
+
+
 def first_results(source: Source, run: RunRows, reading: Reading, rows: int) -> Run:
     """The results of the first queries of a run, up to about this many rows: the source is read again for them."""
     chosen = run.queries.head(int(np.searchsorted(np.cumsum(run.sizes) - run.sizes, rows)))
@@ -368,7 +379,7 @@ def batches_again(source: Source, reading: Reading) -> Iterator[Batch]:
     names: tuple[str, ...] = ()
     while True:
         try:
-            yield from source.batches(Wanted("run", reading.columns, names), Faults(source.name))
+            yield from source.batches(_wanted(reading, names), Faults(source.name))
             return
         except Restart as restart:
             names = restart.names
@@ -382,7 +393,7 @@ def results_of(source: Source, run: RunRows, queries: Ids, rows: int, reading: R
     def read(names: tuple[str, ...], _: bool) -> None:
         parts.clear()
         left = rows
-        for batch in source.batches(Wanted("run", reading.columns, names), Faults(source.name)):
+        for batch in source.batches(_wanted(reading, names), Faults(source.name)):
             part = batch.take(_rows_of_run(batch, run.tag if source.has_many_runs else None))
             parts.append(part.take(index.find(part.query, np.zeros(len(part), dtype=np.int64))[0]))
             left -= len(parts[-1])

@@ -39,6 +39,7 @@ class ExactMatcher:
         self._contexts: dict[int, tuple[str, str]] = {}
         self.repeated: set[int] = set()
         self.within_words: list[Piece] = []
+        self.words: dict[int, str] = {}  # the first word of which a quote is a part, by the number of the quote
 
     def find(self, block: Sequence[NormalizedChunk]) -> Iterator[Piece]:
         """The pieces in a block of chunks, each once."""
@@ -69,7 +70,10 @@ class ExactMatcher:
                 end == len(quote) and splits_word(text, end + place)
             )
             if is_in_word and not self._is_from(chunk, number):
-                self.within_words += [piece] if number in self._spans else []
+                if number in self._spans:
+                    self.within_words.append(piece)
+                elif number not in self.words:
+                    self.words[number] = _words_around(text, start + place, end + place)
                 continue
             if start == 0 and end == len(quote):
                 self._note_context(number, text[max(0, place - CONTEXT) : place], text[end + place :][:CONTEXT])
@@ -92,6 +96,15 @@ class ExactMatcher:
         )
         if not is_same:
             self.repeated.add(number)
+
+
+def _words_around(text: str, begin: int, end: int) -> str:
+    """A part of a text with the rest of the words in which it begins and ends."""
+    while splits_word(text, begin):
+        begin -= 1
+    while splits_word(text, end):
+        end += 1
+    return text[begin:end]
 
 
 def with_cut_space(quote: str, end: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rankgauge.core.formatting import plural
+from rankgauge.core.formatting import listing, plural
 from rankgauge.core.ids import encode_id
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
@@ -184,6 +184,17 @@ def match_notes(labels: GoldLabels, matches: QuoteMatches, *, is_complete: bool)
 
     if matches.missing and is_complete:
         add("gold-missing", matches.missing, "found in no chunk, counted as not retrieved")
+    if matches.words:
+        parts = [
+            f"{shown(str(labels.passages[number].text))} in {shown(word)}" for number, word in matches.words.items()
+        ]
+        notes.append(
+            Note(
+                "gold-part-of-word",
+                f"{plural(len(parts), 'quote')} in no chunk as whole words, but as part of a word: "
+                f"{listing(parts, LISTED)}; --match text finds parts of words",
+            )
+        )
     if matches.approximate:
         add("gold-approximate", sorted(matches.approximate), "matched with edits (--tolerance)")
     if matches.repeated:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError, InputTypeError, Note, location, nearest, shown
-from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, document_limits, read_bytes, source_name
+from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, LoadedFile, document_limits, read_bytes, source_name
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.case_keys import names_for
@@ -110,7 +110,7 @@ class GoldLabels(HtmlView):
         )
 
 
-AnyGold = str | Path | GoldLabels | Iterable[Mapping[str, Any]]
+AnyGold = str | Path | LoadedFile | GoldLabels | Iterable[Mapping[str, Any]]
 GOLD_KEYS = ("gold", "reference_contexts")
 SPAN_KEYS = ("doc", "start", "end")
 QUOTE_KEY = "text"
@@ -121,7 +121,7 @@ def read_gold(source: AnyGold, *, limits: Limits = DEFAULT_LIMITS) -> GoldLabels
     """Labels from a JSON Lines or JSON file, from dicts of the same form, or as they are."""
     if isinstance(source, GoldLabels):
         return source
-    if isinstance(source, (str, Path)):
+    if isinstance(source, (str, Path, LoadedFile)):
         data, _ = read_bytes(source, limits=document_limits(limits))
         return _GoldReader(str(source)).read(data, source_name(source))
     if isinstance(source, (bytes, Mapping)) or not isinstance(source, Iterable):
@@ -284,7 +284,7 @@ def _first_key(record: Record, role: str) -> str | None:
 
 # Spans become quotes: the text that a document has between two characters.
 
-DOCUMENTS_HINT = "name the documents that the spans count in: --documents PATH"
+DOCUMENTS_HINT = "name the documents that the spans count in: --corpus PATH"
 
 
 def with_span_texts(labels: GoldLabels, documents: Corpus | None) -> GoldLabels:
@@ -337,3 +337,23 @@ def _quoted(passage: GoldPassage, texts: dict[str, str], faults: Faults) -> Gold
             found=f"only white space from {passage.start} to {passage.end}",
         )
     return replace(passage, text=quote)
+
+
+def labels_with_texts(labels: GoldLabels) -> bytes:
+    """Labels as they are stored: the text of a span beside it, so that nobody needs the documents."""
+    return b"".join(_lines(labels))
+
+
+def _lines(labels: GoldLabels) -> Iterator[bytes]:
+    passages: dict[str, list[dict[str, Any]]] = {}
+    for passage in labels.passages:
+        passages.setdefault(passage.query, []).append(_row(passage))
+    for query, rows in passages.items():
+        text = {"query": labels.query_texts[query]} if query in labels.query_texts else {}
+        row = json.dumps({"query_id": query, **text, "gold": rows}, ensure_ascii=False)
+        yield row.encode("utf-8", "surrogateescape") + b"\n"
+
+
+def _row(passage: GoldPassage) -> dict[str, Any]:
+    span = {"doc": passage.document, "start": passage.start, "end": passage.end}
+    return {"text": passage.text, **({} if passage.document is None else span)}

@@ -75,7 +75,9 @@ def match_quotes(
         found = {piece.quote for piece in pieces}
         near = {number: approximate.nearest(number) for number in incomplete if number not in found}
         nearest = {number: text for number, text in near.items() if text is not None}
-    return QuoteMatches(texts, ids.names, sorted(pieces), frozenset(exact.repeated), nearest)
+    found = {piece.quote for piece in pieces}
+    words = {number: word for number, word in sorted(exact.words.items()) if number not in found}
+    return QuoteMatches(texts, ids.names, sorted(pieces), frozenset(exact.repeated), nearest, words)
 
 
 def _reported(

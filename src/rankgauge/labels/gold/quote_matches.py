@@ -42,7 +42,8 @@ class QuoteMatches:
     """Which chunk contains which part of which quote.
 
     ``repeated`` are quotes that occur at more than one place, ``approximate`` those that were matched with edits,
-    ``nearest`` has the most similar text for those that are in no chunk.
+    ``nearest`` has the most similar text for those that are in no chunk, ``words`` the words of which some of these are
+    a part.
     """
 
     quotes: Sequence[str]  # normalized
@@ -50,6 +51,7 @@ class QuoteMatches:
     pieces: Sequence[Piece]
     repeated: frozenset[int] = frozenset()
     nearest: dict[int, NearText] = field(default_factory=dict)
+    words: dict[int, str] = field(default_factory=dict)
 
     @property
     def approximate(self) -> frozenset[int]:

@@ -37,8 +37,9 @@ def recall(hits: Hits, *, cutoff: int, rel: float = 1, norm: Literal["all", "min
     Formula: |relevant in the top k| / R
     Reference: trec_eval: recall_k; with norm='min' relative_P_k
     """
-    total = hits.relevant_judged(rel)
-    retrieved = hits.top(cutoff).relevant(rel).count
+    labels = hits.every_label
+    total = labels.relevant_judged(rel)
+    retrieved = labels.top(cutoff).relevant(rel).count
     return divide(retrieved, np.minimum(total, cutoff) if norm == "min" else total)
 
 
@@ -106,7 +107,7 @@ def set_recall(hits: Hits, *, rel: float = 1) -> PerQuery:
     Formula: |relevant retrieved| / R
     Reference: trec_eval: set_recall
     """
-    return divide(hits.relevant(rel).count, hits.relevant_judged(rel))
+    return divide(hits.every_label.relevant(rel).count, hits.every_label.relevant_judged(rel))
 
 
 @measure("SetAP")

@@ -46,6 +46,7 @@ from rankgauge.stats.intervals import exponential
 MAX_NAME = 40  # of a query or a document in the largest changes
 MAX_EXPLAINED_TEXT = 60
 BASELINE, BAND = "baseline", "band"
+DETECTABLE = "detectable"  # the minimum detectable difference of each row
 DIFFERENCE_TONES: dict[Outcome, Tone] = {  # others decide neither way
     "better": "better",
     "worse": "worse",
@@ -119,10 +120,11 @@ def group_parts(comparison: Comparison) -> list[Part]:
 def comparison_table(comparison: Comparison, *, bands: Bands | None = None) -> Table:
     """For each measure the systems, the baseline in its place; with the bands of their values if there are any."""
     shown = used(comparison.scores, bands)
-    ranking = None if comparison.ranking is None else ranked_letters(comparison.ranking)
+    rankings = [*([] if comparison.ranking is None else [comparison.ranking]), *comparison.further_rankings]
+    letters = {ranking.measure: ranked_letters(ranking) for ranking in rankings}
     columns = [*words("measure", "system"), *numbers("score")]
     columns += [] if shown is None else [TableColumn(BAND, may_hide=1)]
-    columns += [*_difference_columns(comparison), *([] if ranking is None else numbers("group"))]
+    columns += [*_difference_columns(comparison), *(numbers("group") if letters else [])]
     rows = []
     for measure in comparison.scores[0].measures:
         unpaired = comparison.has_unpaired_queries(measure.name)
@@ -134,11 +136,11 @@ def comparison_table(comparison: Comparison, *, bands: Bands | None = None) -> T
             if shown is not None:
                 cells.append(band_cell(band_of(run, measure.name, value, shown)))
             if run.run == comparison.baseline:
-                cells += [Words(BASELINE), NOTHING, NOTHING, NOTHING]
+                cells += [Words(BASELINE), *[NOTHING] * (len(_difference_columns(comparison)) - 1)]
             else:
                 cells += _cells(comparison, comparison[run.run, measure.name])
-            if ranking is not None:
-                cells.append(Words(ranking[run.run] if measure.name == comparison.primary else ""))
+            if letters:
+                cells.append(Words(letters.get(measure.name, {}).get(run.run, "")))
             rows.append(cells)
     legend = _legend(comparison) + ("" if shown is None else f"; {BAND}: by {shown.name}")
     return Table(columns, rows, f"Compared with {comparison.baseline}", legend)
@@ -156,7 +158,8 @@ def ranked_letters(ranking: SystemRanking) -> dict[str, str]:
 
 
 def _difference_columns(comparison: Comparison) -> list[TableColumn]:
-    return [*numbers("Δ", f"{percent(comparison.confidence)} CI", "p"), TableColumn("win/tie/loss", may_hide=2)]
+    columns = [*numbers("Δ", f"{percent(comparison.confidence)} CI", "p"), TableColumn("win/tie/loss", may_hide=2)]
+    return columns + ([TableColumn(DETECTABLE, may_hide=3)] if len(comparison.systems) > 1 else [])
 
 
 def _cells(comparison: Comparison, row: Difference) -> list[Cell]:
@@ -166,7 +169,15 @@ def _cells(comparison: Comparison, row: Difference) -> list[Cell]:
         difference_range(row),
         Number(row.p_corrected, "p"),
         Words(f"{effect.wins}/{effect.ties}/{effect.losses}"),
+        *([_detectable_cell(row)] if len(comparison.systems) > 1 else []),
     ]
+
+
+def _detectable_cell(row: Difference) -> Number:
+    """The minimum detectable difference, or the ratio of geometric means."""
+    if row.is_ratio:
+        return Number(None if row.detectable is None else exponential(row.detectable), "ratio")
+    return Number(row.detectable, digits=3)
 
 
 def difference_cell(row: Difference, alpha: float) -> Number:
@@ -186,7 +197,7 @@ def difference_range(row: Difference) -> Range:
 
 
 def _legend(comparison: Comparison) -> str:
-    counts = sorted({row.n for row in comparison.differences})
+    counts = sorted({row.n for row in comparison.differences if row.not_comparable is None}) or [0]
     queries = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     unpaired = [
         measure.name for measure in comparison.scores[0].measures if comparison.has_unpaired_queries(measure.name)
@@ -195,7 +206,7 @@ def _legend(comparison: Comparison) -> str:
     is_marked = any(row.mark(comparison.alpha) for row in comparison.differences)
     texts = [
         *([f"{BETTER} {WORSE} significantly better, worse than {comparison.baseline}"] if is_marked else []),
-        *(["same letter: not distinguishable on " + comparison.primary] if comparison.ranking is not None else []),
+        *([f"same letter: not distinguishable on {_letters_on(comparison)}"] if comparison.ranking is not None else []),
         comparison.family,
         *([f"intervals are {kind}"] if kind else []),
         f"paired over {queries} queries",
@@ -206,6 +217,10 @@ def _legend(comparison: Comparison) -> str:
         ),
     ]
     return "; ".join(texts)
+
+
+def _letters_on(comparison: Comparison) -> str:
+    return "this measure" if comparison.further_rankings else comparison.primary
 
 
 def group_table(comparison: Comparison, by: str) -> Table:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankgauge.comparison.change_parts import method_sentence, parts_sentence
+from rankgauge.comparison.comparability import DEPTH_HINT
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.causes import Bounds, Cause
-from rankgauge.comparison.gate.decision import ComparedMeasure, Decision, GateOutcome
+from rankgauge.comparison.gate.changed_queries import DocumentMove, QueryList
+from rankgauge.comparison.gate.compared_measures import ComparedMeasure
+from rankgauge.comparison.gate.decision import Decision, GateOutcome
 from rankgauge.comparison.gate.gate_result import CHANGE_DIGITS, VERDICT_WORDS, GateResult, Verdict
 from rankgauge.comparison.label_changes import changes_sentence
 from rankgauge.config.bands import Band, Bands
 from rankgauge.core.formatting import (
+    MISSING,
     NumberKind,
     given,
     listing,
@@ -36,6 +40,8 @@ from rankgauge.render.document import (
     Range,
     ResultDocument,
     Sentences,
+    ShortLine,
+    State,
     Table,
     TableColumn,
     Tone,
@@ -46,20 +52,21 @@ from rankgauge.render.document import (
     words,
 )
 from rankgauge.render.documents.bands import band_cell, band_of, heading, reached, uplift_lines, with_bands
+from rankgauge.render.documents.comparison import MAX_NAME
 from rankgauge.render.documents.scores import as_dict, caveats, conventions_lines
 from rankgauge.stats.joint_tests import POWER
 
 DETECTABLE = "detectable drop"
-MAX_AFFECTED = 15  # JSON has all of them
-TEXT_COLUMNS = ("query", "question", "text")
+MAX_AFFECTED = 15  # JSON has more
+DOCUMENT_CHARACTERS = 60  # of a document's text beside its id
 VERDICT_TONES: dict[Verdict, Tone] = {"pass": "better", "fail": "worse"}  # others decide neither way
 DROP_TONES: dict[GateOutcome, Tone] = {"worse": "worse", "no worse": "better", "unchanged": "better"}
-CAUSES: dict[Cause, str] = {
-    "retriever": "the retriever got worse",
+CAUSES: dict[Cause, str] = {  # what was tested, and nothing else
+    "ranking": "no document is gone",
     "lost documents": "relevant documents are gone; the other queries are no worse",
-    "both": "the retriever got worse, and relevant documents are gone",
-    "unclear": "relevant documents are gone; whether the retriever got worse too is open",
-    "unknown": "the retriever got worse, or documents are gone: the baseline has no runs that show which (--save-run)",
+    "both": "relevant documents are missing, and the other queries are worse, too",
+    "unclear": "relevant documents are gone; whether the other queries got worse is open",
+    "unknown": "whether documents are gone is not known: the baseline has no runs that show it (--save-run)",
 }
 
 
@@ -87,25 +94,94 @@ def document(result: GateResult) -> ResultDocument:
 
 def _parts(result: GateResult, bands: Bands | None) -> list[Part]:
     parts: list[Part] = [verdict_sentence(result), *gate_tables(result, bands), *affected_table(result)]
+    parts += query_parts(result)
     parts += [Sentences(lines) for lines in (rot_lines(result), growth_lines(result)) if lines]
     if blame := blame_lines(result):
         parts.append(Sentences(blame[1:], title=blame[0]))
-    parts += [Sentences([f"note: {note.message}" for note in result.notes], "note")] if result.notes else []
-    if result.verdict != "skipped":
+    notes = [*(f"note: {note.message}" for note in result.notes), *hint_lines(result)]
+    parts += [Sentences(notes, "note")] if notes else []
+    if result.reason is None:
         parts.append(Sentences([*uplift_lines([result.scores], bands), *footer(result)], "footnote"))
     return parts
 
 
 def verdict_sentence(result: GateResult) -> Sentences:
-    """The verdict and why, in a sentence whose names are marked."""
+    """The verdict and why, in a sentence whose names are marked; then the queries that got worse although it passed."""
     word, tone = VERDICT_WORDS.get(result.verdict, result.verdict), VERDICT_TONES.get(result.verdict, "neutral")
-    return Sentences([f"{result.answer(marked)}."], "verdict", tone, word)
+    second = result.second_line(marked)
+    lines = [f"{result.answer(marked)}.", *([] if second is None else [second])]
+    return Sentences(lines, "verdict", tone, word)
+
+
+def hint_lines(result: GateResult) -> list[str]:
+    """What to do if nothing could be decided."""
+    if any(row.reason is not None for row in result.rows):
+        return [f"hint: {DEPTH_HINT}"]
+    if result.verdict == "nothing to judge":
+        return ["hint: `rankgauge runs validate RESULTS --qrels LABELS` compares the ids of both sides"]
+    return []
+
+
+def query_parts(result: GateResult) -> list[Sentences]:
+    """The queries behind what failed or is undecided: of several measures that dropped, those of the first.
+
+    Those that the table of affected queries has are not repeated.
+    """
+    if result.verdict not in ("fail", "undecided"):
+        return []
+    named = {one.measure for one in result.affected}
+    lists: dict[tuple[str, object], QueryList] = {}
+    for one in result.query_lists:
+        if result.measure_of(one.measure).definition.name in named or one.measure in named:
+            continue
+        is_drop = one.kind in ("drop", "undecided")
+        lists.setdefault(("drop", one.group) if is_drop else (one.kind, one.check), one)
+    return [Sentences(query_lines(result, one), title=query_title(one)) for one in lists.values()]
+
+
+def query_title(one: QueryList) -> str:
+    """What the queries of a list have in common."""
+    count, of = f"{one.total:,}", plural(one.of, "query")
+    match one.kind:
+        case "each":
+            return f"{one.check}: missed by {count} of {of}"
+        case "requirement":
+            return f"{one.check}: {count} of {of} miss it by themselves"
+        case _:
+            return f"{one.check}: {count} of {of} got worse"
+
+
+def query_lines(result: GateResult, one: QueryList) -> list[ShortLine]:
+    """One line per query: its change or its value, its text, and the documents that it lost or lacks."""
+    lines = []
+    for query in one.queries:
+        is_change = query.before is not None and query.now is not None
+        value = signed((query.now or 0) - (query.before or 0)) if is_change else number(query.now)
+        documents = [document_text(move, result.document_texts) for move in query.documents]
+        start = f"  {value}  {printable(query.query, MAX_NAME)}"
+        lines.append(ShortLine(start, result.texts.get(query.query, ""), documents))
+    hidden = one.total - len(one.queries)
+    return [*lines, *([ShortLine(f"  {hidden:,} more: --changes N")] if hidden and lines else [])]
+
+
+def document_text(move: DocumentMove, texts: Mapping[str, str]) -> str:
+    """A document with its rank before and now, and its first words if they may be shown."""
+    doc = printable(move.doc, MAX_NAME)
+    if move.before is not None:
+        text = f"{doc} {move.before}→{MISSING if move.now is None else move.now}"
+    else:
+        text = f"{doc} {'not retrieved' if move.now is None else f'at rank {move.now}'}"
+    if move.doc not in texts:
+        return text
+    from rankgauge.render.formats.wrapping import excerpt
+
+    return f"{text} “{excerpt(printable(texts[move.doc], None), DOCUMENT_CHARACTERS)}”"
 
 
 def gate_tables(result: GateResult, bands: Bands | None = None) -> list[Table]:
     """What is required, and what is compared; each value with its band if any has one."""
     tables = []
-    if result.required and result.verdict != "skipped":
+    if result.required:
         evaluated = dict(zip(result.scores.requested, result.scores.measures, strict=True))
         required = [(row.requirement.measure, row.value) for row in result.required]
         values = [(evaluated[one].name if isinstance(one, Measure) else "", value) for one, value in required]
@@ -115,6 +191,9 @@ def gate_tables(result: GateResult, bands: Bands | None = None) -> list[Table]:
         tables.append(_compared(result, result.compared, "baseline", bands, reached_bands))
     if result.anchored:
         tables.append(_compared(result, result.anchored, "anchor"))
+    for by, measure in dict.fromkeys((row.group.by, row.measure) for row in result.grouped if row.group is not None):
+        rows = [row for row in result.grouped if row.group is not None and (row.group.by, row.measure) == (by, measure)]
+        tables.append(_compared(result, rows, "baseline", group=by))
     return tables
 
 
@@ -123,7 +202,7 @@ def affected_table(result: GateResult) -> list[Table]:
     affected = result.affected
     if not affected:
         return []
-    texts = _query_texts(result)
+    texts = result.texts
     rows: list[list[Cell]] = [
         [Words(one.kind, "worse"), name(one.query), name(texts.get(one.query, "")), name(one.detail)]
         for one in affected[:MAX_AFFECTED]
@@ -132,13 +211,6 @@ def affected_table(result: GateResult) -> list[Table]:
     if not any(texts.get(one.query) for one in affected):
         rows, columns = [[row[0], row[1], row[3]] for row in rows], [columns[0], columns[1], columns[3]]
     return [Table(columns, rows, "Affected queries", total=len(affected))]
-
-
-def _query_texts(result: GateResult) -> dict[str, str]:
-    """The texts of the queries, if they are known: from a file of queries, or a column of the labels."""
-    column = next((result.scores.columns[key] for key in TEXT_COLUMNS if key in result.scores.columns), None)
-    known = {} if column is None else dict(zip(result.scores.queries, column.tolist(), strict=True))
-    return {query: text for query, text in {**known, **result.evaluation.texts}.items() if isinstance(text, str)}
 
 
 def _bands(
@@ -160,7 +232,7 @@ def _required(result: GateResult, bands: Bands | None, reached_bands: Sequence[B
     rows = []
     for place, row in enumerate(result.required):
         kind: NumberKind = "value" if isinstance(row.requirement.measure, Measure) else "given"
-        cells: list[Cell] = [Words(str(row.requirement)), Number(row.value, kind)]
+        cells: list[Cell] = [Words(row.title), Number(row.value, kind)]
         cells += [] if reached_bands is None else [band_cell(reached_bands[place])]
         cells.append(Range(row.low, row.high, digits=CHANGE_DIGITS))
         cells.append(Words("met", "better") if row.met else Words("missed", "worse", strong=True))
@@ -174,9 +246,10 @@ def _compared(
     baseline: str,
     bands: Bands | None = None,
     reached_bands: Sequence[Band | None] | None = None,
+    group: str | None = None,
 ) -> Table:
     """On a terminal, bands and detectable drops are below the table, which fits in 80 columns."""
-    columns = [*words(""), *numbers(baseline, "now")]
+    columns = [*words("" if group is None else group), *numbers(baseline, "now")]
     columns += [] if bands is None or reached_bands is None else [TableColumn(heading(bands), is_below=True)]
     interval = f"{_confidence(result)} {'CI' if result.rule.two_sided else 'bounds'}"
     columns += [*numbers("change"), TableColumn("", is_outcome=True), *numbers(interval, "p")]
@@ -184,17 +257,24 @@ def _compared(
     rows = []
     for place, row in enumerate(compared):
         outcome, decision = row.decision.outcome, row.decision
-        cells: list[Cell] = [Words(row.measure), Number(row.before), Number(row.now)]
+        cells: list[Cell] = [
+            Words(row.measure) if row.group is None else name(row.group.label),
+            Number(row.before),
+            Number(row.now),
+        ]
         cells += [] if reached_bands is None else [band_cell(reached_bands[place])]
         cells += [
-            Number(row.change, "difference", CHANGE_DIGITS),
+            Number(None if row.reason is not None else row.change, "difference", CHANGE_DIGITS),
             Words(outcome, DROP_TONES.get(outcome, "neutral"), strong=outcome == "worse"),
             Range(row.interval.low, row.interval.high, "difference", CHANGE_DIGITS),
             Number(decision.p, "p"),
             _detectable(decision),
         ]
         rows.append(cells)
-    return Table(columns, rows, f"Change from the {baseline}")
+    if group is None:
+        return Table(columns, rows, f"Change from the {baseline}")
+    title = f"{compared[0].measure} by {group}"
+    return Table(columns, rows, f"Change from the {baseline}: {title}", caption=title)
 
 
 def _detectable(decision: Decision) -> Cell:
@@ -208,12 +288,11 @@ def _detectable(decision: Decision) -> Cell:
 
 
 def _checks(result: GateResult) -> list[Check]:
-    """One per requirement and compared measure, and one of its own for labels that rotted."""
-    checks = [*_label_checks(result), *_requirement_checks(result), *_drop_checks(result)]
-    checks = checks or [Check("against", "baseline", "passed")]
-    if result.verdict != "skipped":
-        return checks
-    return [Check(check.group, check.name, "skipped", result.reason or "") for check in checks]
+    """One per requirement and compared measure, and one of its own for whatever else failed or cannot be decided."""
+    if result.reason is not None:
+        return [Check("results", "labels", "failed", result.reason, result.verdict, hint_lines(result))]
+    checks = [*_label_checks(result), *_answer_checks(result), *_held_checks(result)]
+    return [*checks, *_requirement_checks(result), *_drop_checks(result)]
 
 
 def _label_checks(result: GateResult) -> list[Check]:
@@ -224,25 +303,71 @@ def _label_checks(result: GateResult) -> list[Check]:
     return [Check("labels", result.rot.source, "failed", message, "labels", rot_lines(result))]
 
 
+def _answer_checks(result: GateResult) -> list[Check]:
+    """A retriever that failed, and results of which none is judged."""
+    checks = []
+    if result.failed_queries:
+        message = f"the retriever failed for {plural(len(result.failed_queries), 'query')}"
+        details = [listing(map(marked, result.failed_queries))]
+        checks.append(Check("results", "answers", "failed", message, "retriever", details))
+    if result.lost_everything:
+        checks.append(Check("results", "judged", "failed", "none of the retrieved documents is judged", "results"))
+    return checks
+
+
+def _details(result: GateResult, check: str) -> list[str]:
+    """The queries behind a check."""
+    details: list[str] = []
+    for one in result.query_lists:
+        if one.check == check:
+            details += [query_title(one), *(line.within(None) for line in query_lines(result, one))]
+    return details
+
+
+def _held_checks(result: GateResult) -> list[Check]:
+    """One per requirement that every query, or those that carry it, must meet."""
+    checks = []
+    held = result.held
+    for requirement in () if held is None else held.requirements:
+        text = str(requirement)
+        missed = [miss for miss in held.in_state("missed") if miss.requirement == requirement] if held else []
+        message = f"missed by {plural(len(missed), 'query')}"
+        state: State = "failed" if missed else "passed"
+        details = _details(result, text) if missed else []
+        checks.append(Check("each", text, state, f"{text} is {message}" if missed else "", "requirement", details))
+    return checks
+
+
 def _requirement_checks(result: GateResult) -> list[Check]:
     checks = []
     for row in result.required:
-        text = str(row.requirement)
-        failed = Check("require", text, "failed", f"{text} is missed: {row.value_text}", "requirement")
-        checks.append(Check("require", text, "passed") if row.met else failed)
+        message = f"{row.title} is missed: {row.value_text}"
+        details = [] if row.met else _details(result, row.title)
+        failed = Check("require", row.title, "failed", message, "requirement", details)
+        checks.append(Check("require", row.title, "passed") if row.met else failed)
     return checks
 
 
 def _drop_checks(result: GateResult) -> list[Check]:
     checks = []
-    rows = [*(("against", row) for row in result.compared), *(("anchor", row) for row in result.anchored)]
+    rows = [*(("against", row) for row in (*result.compared, *result.grouped))]
+    rows += [*(("anchor", row) for row in result.anchored)]
     for group, row in rows:
         evidence = f"{signed(row.change, CHANGE_DIGITS)}, {p_equals(row.decision.p)}"
-        if row.decision.outcome == "worse":
-            lines, verb = blame_lines(result, of=row.measure), "rose" if row.lower_is_better else "dropped"
-            checks.append(Check(group, row.measure, "failed", f"{row.measure} {verb}: {evidence}", "drop", lines))
-        else:
-            checks.append(Check(group, row.measure, "passed", f"{row.decision.outcome}: {evidence}"))
+        match row.decision.outcome:
+            case "worse":
+                lines = [*_details(result, row.title), *blame_lines(result, of=row.measure)]
+                verb = "rose" if row.lower_is_better else "dropped"
+                checks.append(Check(group, row.title, "failed", f"{row.title} {verb}: {evidence}", "drop", lines))
+            case "not comparable":
+                message = f"not comparable: {row.reason}"
+                checks.append(Check(group, row.title, "failed", message, "not comparable", hint_lines(result)))
+            case "undecided":
+                state: State = "failed" if result.rule.undecided == "fail" else "skipped"
+                message = f"undecided: {row.worse} of {plural(row.decision.n, 'query')} got worse, too few to decide"
+                checks.append(Check(group, row.title, state, message, "undecided", _details(result, row.title)))
+            case outcome:
+                checks.append(Check(group, row.title, "passed", f"{outcome}: {evidence}"))
     return checks
 
 
@@ -266,12 +391,12 @@ def growth_lines(result: GateResult) -> list[str]:
 
 
 def blame_lines(result: GateResult, *, of: str | None = None) -> list[str]:
-    """Whether the retriever or the ids are the cause, for one measure or for all."""
+    """What the drop has to do with documents that are gone, for one measure or for all."""
     blame = result.blame
     if blame is None:
         return []
-    unclear = "the retriever got worse, or ids changed: --corpus shows which"
-    lines = [f"cause: {unclear if blame.cause == 'unclear' and not blame.corpus else CAUSES[blame.cause]}"]
+    unclear = "relevant documents are gone, or their ids changed: --corpus shows which"
+    lines = [f"documents: {unclear if blame.cause == 'unclear' and not blame.corpus else CAUSES[blame.cause]}"]
     if blame.cause == "unknown":
         return lines
     if not blame.documents:

@@ -153,6 +153,7 @@ def estimates_document(estimates: LabelEstimates, notes: Sequence[Note] = ()) ->
             "schema": LABEL_ESTIMATE_SCHEMA,
             "human_queries": estimates.human_queries,
             "machine_queries": estimates.machine_queries,
+            "target": "queries like these",
             "estimates": [row.to_dict() for row in estimates.rows],
             "warnings": warning_dicts([*estimates.notes, *notes]),
         },
@@ -169,9 +170,11 @@ def document(estimates: LabelEstimates) -> ResultDocument:
 def _estimate_parts(estimates: LabelEstimates) -> list[Part]:
     confidence = percent(estimates.rows[0].estimate.interval.confidence)
     queries = plural(estimates.human_queries, "query")
+    every = estimates.human_queries + estimates.machine_queries
     text = (
-        f"Human labels for {queries}, machine labels for {estimates.machine_queries:,} more. The estimate is "
-        "consistent whatever the machine's errors are, if the human queries are a random sample."
+        f"Human labels for {queries}, machine labels for {estimates.machine_queries:,} more. Estimated is the mean of "
+        f"all queries like these {every:,}. Errors of the machine do not bias it, if the queries with human labels are "
+        "a random sample."
     )
     rows: list[list[Cell]] = [
         [

@@ -12,7 +12,6 @@ from rankgauge.render.formats.terminal import as_text
 
 SUITE = "rankgauge gate"
 VERDICT_SIGNS: dict[Tone, str] = {"better": "✅", "worse": "❌", "neutral": "⚠️", "": ""}
-SKIPPED_SIGN = "⏭️"
 
 
 def as_junit(document: ResultDocument) -> str:
@@ -61,9 +60,8 @@ def _sentences(document: ResultDocument, part: Sentences) -> str:
     lines = [with_names(line, code, escaped) if isinstance(line, str) else text_of_line(line) for line in part.lines]
     match part.role:
         case "verdict":
-            is_skipped = any(check.state == "skipped" for check in document.checks())
-            sign, answer = SKIPPED_SIGN if is_skipped else VERDICT_SIGNS[part.tone], lines[0]
-            return f"### {sign} {escaped(document.title)}\n\n{answer[:1].upper()}{answer[1:]}"
+            heading = f"### {VERDICT_SIGNS[part.tone]} {escaped(document.title)}"
+            return "\n\n".join([heading, *(f"{line[:1].upper()}{line[1:]}" for line in lines)])
         case "note":
             return "\n\n".join(f"> {line}" for line in lines)
         case "footnote":
@@ -79,7 +77,8 @@ def _table(part: Table) -> str:
     first = [Words(cell.text, from_data=True) for cell, *_ in part.rows]
     columns = [replace(column, is_words=not place) for place, column in enumerate(part.columns)]
     rows = [[head, *row[1:]] for head, row in zip(first, part.rows, strict=True)]
-    return table(replace(part, columns=columns, rows=rows), show=code)
+    made = table(replace(part, columns=columns, rows=rows), show=code)
+    return f"**{escaped(part.caption)}**\n\n{made}" if part.caption else made
 
 
 def code(text: str) -> str:

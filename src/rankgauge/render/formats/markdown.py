@@ -58,7 +58,7 @@ def lines_of(part: Sentences | Facts | FindingPart) -> Iterator[str]:
     else:
         lines = [*map(text_of_line, part.lines)]
         if part.role == "verdict":
-            yield f"{part.title}: {lines[0]}"
+            yield from [f"{part.title}: {lines[0]}", *lines[1:]]
         else:
             yield from [part.title, *lines] if part.title else lines
 

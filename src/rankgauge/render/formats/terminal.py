@@ -113,17 +113,19 @@ def _block(part: Sentences | Facts | FindingPart | ChartData, layout: Layout) ->
     if isinstance(part, FindingPart):
         return "\n".join(_finding_lines(part, layout))
     if part.role in ("answer", "verdict"):
-        return "\n".join(line for text in part.lines for line in _answer_lines(part, text, layout))
+        return "\n".join(line for row, text in enumerate(part.lines) for line in _answer_lines(part, row, text, layout))
     titled = [part.title, *part.lines] if part.title else part.lines
     return "\n".join(line for text in titled for line in hung(_line(text, layout), layout))
 
 
-def _answer_lines(part: Sentences, line: Line, layout: Layout) -> list[str]:
-    """A sentence after the word of a verdict, in its color; a name from data at the start of an answer is bold.
+def _answer_lines(part: Sentences, row: int, line: Line, layout: Layout) -> list[str]:
+    """The first sentence after the word of a verdict, in its color; a name from data that starts an answer is bold.
 
     Colors come after wrapping, which would count their sequences as columns.
     """
     text = line if isinstance(line, str) else line.within(None)
+    if part.role == "verdict" and row:
+        return wrapped(printable(with_names(text, printable), None), layout, hanging=2)
     if part.role == "verdict":
         first, *others = wrapped(printable(f"{part.title}: {with_names(text, printable)}", None), layout, hanging=2)
         color, end = (TONE_COLORS[part.tone], RESET) if layout.color else ("", "")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from rankgauge.core.formatting import MISSING, compact_number, milliseconds, percent, plural, signed, span_of, text_of
@@ -39,8 +40,41 @@ from rankgauge.render.html.page_tables import value as page_value
 from rankgauge.render.html.page_text import plain
 from rankgauge.render.html.payload_packing import Packer
 
+MAX_QUERIES = 10  # of an entry
 MAX_MEASURES = 3  # with a chart of their own: a chart of 50 entries and 1,000 queries takes most of a second
 POSITIVE = (0.0, float("inf"))
+
+
+@dataclass(frozen=True)
+class EntryQueries:
+    """The queries of an entry that changed most since the one before it; of the first entry, the lowest ones."""
+
+    measure: str
+    since: str | None  # the entry before
+    total: int  # queries that changed, or all
+    rows: tuple[tuple[str, float | None, float], ...]  # query, value before, value
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the page."""
+        rows = [[plain(query), _rounded(before), _rounded(now)] for query, before, now in self.rows]
+        return {"measure": plain(self.measure), "since": self.since, "total": self.total, "rows": rows}
+
+
+def entry_queries(loaded: EntrySeries, name: str) -> dict[str, EntryQueries]:
+    """The queries behind each entry of a series, on one measure."""
+    values, found = loaded.values(name), {}
+    for column, entry in enumerate(loaded.entries):
+        now, before = values[:, column], values[:, column - 1] if column else None
+        change = np.zeros(len(now)) if before is None else np.nan_to_num(now - before)
+        order = np.argsort(now if before is None else -np.abs(change), kind="stable")
+        kept = [row for row in order.tolist() if not np.isnan(now[row]) and (before is None or change[row])]
+        rows = [
+            (loaded.queries[row], None if before is None else float(before[row]), float(now[row]))
+            for row in kept[:MAX_QUERIES]
+        ]
+        since = loaded.entries[column - 1].name if column else None
+        found[entry.name] = EntryQueries(name, since, len(kept), tuple(rows))
+    return found
 
 
 @dataclass(frozen=True)
@@ -55,6 +89,7 @@ class SystemTrend:
     others: tuple[Chart, ...] = ()  # further measures
     changes: tuple[str, ...] = ()  # of the first measure, in words
     notes: tuple[str, ...] = ()  # how change points were found, or why there are no charts
+    queries: Mapping[str, EntryQueries] = field(default_factory=dict)  # by the name of an entry
 
 
 def known_measure(name: str) -> Measure | None:
@@ -86,6 +121,7 @@ def system_trend(history: History, entries: Sequence[EntrySummary], places: Mapp
         others=tuple(charts[1:]),
         changes=tuple(f"{first.measure}: {change_text(change)}" for change in first.series[0].changes),
         notes=tuple(trend_footer(first)),
+        queries=entry_queries(loaded, first.measure),
     )
 
 
@@ -300,7 +336,7 @@ DIGITS = 6  # of the values in the list
 
 
 def history_page(history: History, filter: EntryFilter = ALL_ENTRIES) -> str:
-    """Render the page of the entries that a filter selects; it holds their summaries, and no value of a query."""
+    """Render the page of the entries that a filter selects: their summaries, and the queries behind recent ones."""
     entries = history.entries(filter, last=MAX_ENTRIES, whole=True)
     if not entries:
         which = "no entries" if filter == ALL_ENTRIES else "no entries that the options select"
@@ -320,7 +356,8 @@ def history_page(history: History, filter: EntryFilter = ALL_ENTRIES) -> str:
         last=DEFAULT_LAST,
         confidence=percent(CONFIDENCE),
     )
-    return with_data(frame, Packer().compress(_payload(newest_first)))
+    queries = {name: own.to_dict() for trend in trends for name, own in trend.queries.items()}
+    return with_data(frame, Packer().compress(_payload(newest_first, queries)))
 
 
 def _facts(entries: Sequence[EntrySummary], count: int) -> list[str]:
@@ -348,7 +385,7 @@ def _trends(history: History, series: dict[SeriesKey, list[EntrySummary]], place
     return [system_trend(history, group, places) for group in groups[:MAX_TRENDS]]
 
 
-def _payload(entries: Sequence[EntrySummary]) -> dict[str, Any]:
+def _payload(entries: Sequence[EntrySummary], queries: Mapping[str, Any]) -> dict[str, Any]:
     """What the list shows of each entry, newest first; texts that many entries share are kept once."""
     measures: dict[str, int] = {}
     conventions: dict[str, int] = {}
@@ -376,6 +413,7 @@ def _payload(entries: Sequence[EntrySummary]) -> dict[str, Any]:
                 "lines": lines,
                 "means": means,
                 "conventions": conventions.setdefault(basis, len(conventions)),
+                "queries": queries.get(entry.name),
             }
         )
     return {

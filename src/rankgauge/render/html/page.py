@@ -29,7 +29,7 @@ from rankgauge.measures.measure import ONE_GRADE, Measure
 from rankgauge.render.document import Sentences, Tone
 from rankgauge.render.documents.bands import uplift_lines, used
 from rankgauge.render.documents.comparison import DIFFERENCE_TONES
-from rankgauge.render.documents.gate import document, verdict_sentence
+from rankgauge.render.documents.gate import document, query_parts, verdict_sentence
 from rankgauge.render.documents.scores import call_lines, leak_lines
 from rankgauge.render.formats.markdown import lines_of, text_of_line
 from rankgauge.render.html.charts.boxes import group_charts
@@ -184,6 +184,7 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         "answer": page_answer(report, page_systems),
         "verdict": page_verdict(report),
         "gate_tables": page_gate_tables(report),
+        "gate_queries": gate_queries(report),
         "gate_lines": gate_lines(report),
         "coverage": coverage_of(report),
         "confidence": percent(page_systems.confidence),
@@ -353,18 +354,23 @@ def _of_two(comparison: Comparison) -> PageVerdict:
 
 
 def _of_many(comparison: Comparison) -> PageVerdict:
-    """Whether one system is better than every other one, or than the baseline if not all pairs were compared."""
+    """How many systems the best one beats, or how many are better or worse than the baseline: what the answer says."""
     ranking = comparison.ranking
     if ranking is not None:
-        return (
-            PageVerdict("neutral", "inconclusive")
-            if ranking.indistinguishable
-            else PageVerdict("better", "one best system")
-        )
+        if not ranking.worse:
+            return PageVerdict("neutral", "inconclusive")
+        if not ranking.indistinguishable:
+            return PageVerdict("better", "one best system")
+        others = len(ranking.systems) - 1
+        return PageVerdict("better", f"better than {len(ranking.worse)} of {others}")
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
-    if any(row.outcome(comparison.alpha) in ("better", "higher") for row in rows):
-        return PageVerdict("better", f"better than {comparison.baseline}")
-    return PageVerdict("neutral", "inconclusive")
+    outcomes = [row.comparative for row in rows if row.is_significant(comparison.alpha)]
+    if not outcomes:
+        return PageVerdict("neutral", "inconclusive")
+    counts = [(word, outcomes.count(word)) for word in dict.fromkeys(outcomes)]
+    text = ", ".join(f"{count} of {len(rows)} {word}" for word, count in counts)
+    tone: Tone = "better" if "better" in outcomes else "worse" if "worse" in outcomes else "neutral"
+    return PageVerdict(tone, f"{text} than {comparison.baseline}")
 
 
 def gate_lines(report: Report) -> list[str]:
@@ -372,9 +378,17 @@ def gate_lines(report: Report) -> list[str]:
     gate = report.gate
     if gate is None:
         return []
-    blocks = [part for part in document(gate).parts() if isinstance(part, Sentences) and part.role != "verdict"]
+    listed = {part.title for part in query_parts(gate)}
+    sentences = [part for part in document(gate).parts() if isinstance(part, Sentences) and part.role != "verdict"]
+    blocks = [part for part in sentences if part.title not in listed]
     lines = [line for block in blocks for line in lines_of(block)]
-    return lines if gate.verdict == "skipped" else lines[:-1]
+    return lines if gate.reason is not None else lines[:-1]
+
+
+def gate_queries(report: Report) -> list[tuple[str, list[str]]]:
+    """The queries behind what failed or is undecided, each list with its title."""
+    parts = [] if report.gate is None else query_parts(report.gate)
+    return [(part.title, [*map(text_of_line, part.lines)]) for part in parts]
 
 
 @dataclass(frozen=True)

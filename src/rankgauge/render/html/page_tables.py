@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
-from rankgauge.comparison.answer_sentences import group_remarks, interval_text, least_sensitive
+from rankgauge.comparison.answer_sentences import detectable_sizes, group_remarks, interval_text
 from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.comparison.differences import Difference, GroupDifference
 from rankgauge.comparison.system_ranking import RankedPair
@@ -280,15 +280,15 @@ def _measure_groups(
             cells += [] if bands is None else [_chip(band.get(measure.name))]
             rows.append(PageRow(cells, "baseline" if comparison is not None and difference is None else ""))
         queries = max(run_scores.over_queries[measure.name][1] for run_scores in scores)
-        note = _group_note(queries, None if unpaired else least_sensitive(differences), unpaired)
+        note = _group_note(queries, [] if unpaired else differences, unpaired)
         yield RowGroup(rows, measure.name, note, measure.definition.summary)
 
 
-def _group_note(queries: int, hardest: Difference | None, unpaired: bool) -> str:
+def _group_note(queries: int, differences: Sequence[Difference], unpaired: bool) -> str:
     parts = [plural(queries, "query")]
-    if hardest is not None:
-        size = hardest.text(hardest.detectable or 0.0).removeprefix("+")
-        parts.append(f"minimum detectable difference {size} (80% power)")
+    sizes = detectable_sizes(differences)
+    if sizes:
+        parts.append(f"minimum detectable difference {sizes} (80% power)")
     if unpaired:
         parts.append("each value covers the system's own queries, Δ only the queries that both systems have")
     return "; ".join(parts)

@@ -24,7 +24,7 @@ from rankgauge.core.settings import declared
 from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.retrieval.asking.answers import Answer, answer_of
 from rankgauge.retrieval.asking.failures import failure_text, pause_before_retry
-from rankgauge.retrieval.asking.functions import RetrieverFunction, is_awaitable
+from rankgauge.retrieval.asking.functions import CaseRequest, RetrieverFunction, is_awaitable
 from rankgauge.retrieval.asking.loops import WAIT_SECONDS, run_in_thread, run_without_loop, start_in_loop
 
 CallHandler = Callable[[int, "CallResult"], None]
@@ -81,7 +81,7 @@ class NeedsEventLoop(Exception):
 class Caller(Protocol):
     """Who calls the retriever."""
 
-    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedAnswer:
+    async def call(self, retriever: RetrieverFunction, request: CaseRequest, timeout: float | None) -> TimedAnswer:
         """Return the answer, and how long it took to arrive."""
 
     async def pause(self, seconds: float) -> None:
@@ -91,10 +91,10 @@ class Caller(Protocol):
 class InlineCaller:
     """Calls in this thread, one after the other."""
 
-    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedAnswer:
+    async def call(self, retriever: RetrieverFunction, request: CaseRequest, timeout: float | None) -> TimedAnswer:
         """Call, and wait for the result, however long that takes."""
         begin = time.perf_counter()
-        result = retriever(query, k)
+        result = retriever(*request)
         if is_awaitable(result):
             close = getattr(result, "close", None)
             if close is not None:
@@ -110,22 +110,22 @@ class InlineCaller:
 class LoopCaller:
     """Calls in the event loop, or in a thread."""
 
-    async def call(self, retriever: RetrieverFunction, query: str, k: int, timeout: float | None) -> TimedAnswer:
+    async def call(self, retriever: RetrieverFunction, request: CaseRequest, timeout: float | None) -> TimedAnswer:
         """Call, and give up after the timeout."""
         if timeout is None:
-            return await self._call(retriever, query, k)
+            return await self._call(retriever, request)
         token = _DEADLINE.set(time.monotonic() + timeout)
         try:
             async with asyncio.timeout(timeout):
-                return await self._call(retriever, query, k)
+                return await self._call(retriever, request)
         finally:
             _DEADLINE.reset(token)
 
-    async def _call(self, retriever: RetrieverFunction, query: str, k: int) -> TimedAnswer:
+    async def _call(self, retriever: RetrieverFunction, request: CaseRequest) -> TimedAnswer:
         begin = time.perf_counter()
         if retriever.is_async:
-            return _timed(await retriever(query, k), begin)
-        result = await run_in_thread(partial(_call_in_thread, retriever, query, k))
+            return _timed(await retriever(*request), begin)
+        result = await run_in_thread(partial(_call_in_thread, retriever, request))
         return result if isinstance(result, TimedAnswer) else _timed(await result, begin)
 
     async def pause(self, seconds: float) -> None:
@@ -142,20 +142,20 @@ def _timed(result: Any, begin: float) -> TimedAnswer:
     return TimedAnswer(answer, arrived, arrived - begin)
 
 
-def _call_in_thread(retriever: RetrieverFunction, query: str, k: int) -> Any:
+def _call_in_thread(retriever: RetrieverFunction, request: CaseRequest) -> Any:
     """The answer, timed here, where nothing has to wait for the event loop; or what must be awaited in it."""
     begin = time.perf_counter()
-    result = retriever(query, k)
+    result = retriever(*request)
     return result if is_awaitable(result) else _timed(result, begin)
 
 
 async def call_with_retries(
-    caller: Caller, retriever: RetrieverFunction, query: str, k: int, calls: RetrieverCalls, due: float
+    caller: Caller, retriever: RetrieverFunction, request: CaseRequest, calls: RetrieverCalls, due: float
 ) -> CallResult:
     """Send one query, again if it fails. What the retriever raises becomes the error; an interrupt does not."""
     for attempt in range(1, calls.retries + 2):
         try:
-            timed = await caller.call(retriever, query, k, calls.timeout)
+            timed = await caller.call(retriever, request, calls.timeout)
             retriever.refusals.end()
             return CallResult(timed.answer, attempt, timed.latency, response=timed.arrived - due)
         except (NeedsEventLoop, RankgaugeError):
@@ -165,7 +165,7 @@ async def call_with_retries(
             if refused is not None:
                 raise refused from None
             reason = failure_text(error)
-            pause = pause_before_retry(query, attempt, error)
+            pause = pause_before_retry(request.query, attempt, error)
         if pause is None:
             break
         if attempt <= calls.retries:
@@ -176,25 +176,25 @@ async def call_with_retries(
 async def _send_queries(
     caller: Caller,
     retriever: RetrieverFunction,
-    queries: Iterator[tuple[int, tuple[str, int]]],
+    queries: Iterator[tuple[int, CaseRequest]],
     calls: RetrieverCalls,
     start: float,
     inbox: Inbox[CallResult] | DirectInbox[CallResult],
 ) -> None:
     """Send one query after the other, and put in each result with the index of its query."""
-    for index, (query, k) in queries:
+    for index, request in queries:
         due = start + index / (calls.rate or math.inf)
         if due > time.perf_counter():
             await caller.pause(due - time.perf_counter())
         await inbox.begin()
         if calls.rate is None:
             due = time.perf_counter()
-        inbox.put(index, await call_with_retries(caller, retriever, query, k, calls, due))
+        inbox.put(index, await call_with_retries(caller, retriever, request, calls, due))
 
 
 async def _send_in_loop(
     retriever: RetrieverFunction,
-    queries: Sequence[tuple[str, int]],
+    queries: Sequence[CaseRequest],
     calls: RetrieverCalls,
     inbox: Inbox[CallResult],
 ) -> None:
@@ -213,7 +213,7 @@ async def _send_in_loop(
 
 
 def ask_all(
-    retriever: RetrieverFunction, queries: Sequence[tuple[str, int]], calls: RetrieverCalls, handle: CallHandler
+    retriever: RetrieverFunction, queries: Sequence[CaseRequest], calls: RetrieverCalls, handle: CallHandler
 ) -> None:
     """Send every query from synchronous code: in this thread if nothing needs an event loop, otherwise in one.
 
@@ -243,7 +243,7 @@ def ask_all(
 
 
 async def ask_all_async(
-    retriever: RetrieverFunction, queries: Sequence[tuple[str, int]], calls: RetrieverCalls, handle: CallHandler
+    retriever: RetrieverFunction, queries: Sequence[CaseRequest], calls: RetrieverCalls, handle: CallHandler
 ) -> None:
     """Send every query in the running event loop; ``handle`` is called in another thread."""
     inbox = Inbox(handle, calls.in_flight, in_threads=not retriever.is_async)
@@ -256,7 +256,7 @@ async def ask_all_async(
         sending.cancel()
 
 
-def _rest(unanswered: Mapping[int, tuple[str, int]], handle: CallHandler) -> tuple[list[tuple[str, int]], CallHandler]:
+def _rest(unanswered: Mapping[int, CaseRequest], handle: CallHandler) -> tuple[list[CaseRequest], CallHandler]:
     """The queries that have no answer yet, and a handler that knows their indexes."""
     indexes = list(unanswered)
     return list(unanswered.values()), lambda row, call: handle(indexes[row], call)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
+from rankgauge.core.formatting import listing, plural
 from rankgauge.core.run import Status
-from rankgauge.errors import InputTypeError
+from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.retrieval.asking.failures import NoAnswer, Refusals, recorded_answers
 from rankgauge.retrieval.asking.libraries import library_call
 from rankgauge.retrieval.retriever import QueryBatch, Retriever, retrieve_run
@@ -18,15 +20,26 @@ SYNC_METHODS = ("retrieve", "invoke", "get_relevant_documents", "search", "query
 ASYNC_METHODS = ("aretrieve", "ainvoke", "aget_relevant_documents")
 METHODS = (*SYNC_METHODS, *ASYNC_METHODS)
 ONLY_QUERY = "q"
+Fields = Mapping[str, Any]
+NO_FIELDS: Fields = MappingProxyType({})
 K_PARAMETERS = ("k", "top_k", "topK", "limit", "n", "n_results", "num_results", "similarity_top_k")
+
+
+class CaseRequest(NamedTuple):
+    """A query, how many results are wanted, and the other fields of its test case."""
+
+    query: str
+    k: int
+    fields: Fields = NO_FIELDS
 
 
 @dataclass(frozen=True)
 class RetrieverFunction:
     """A function from a query and k to documents, or to an awaitable of them.
 
-    ``uses_k`` is false if it takes k only to have the same parameters as others. ``refusals`` counts the calls in a row
-    that a server refused.
+    ``uses_k`` is false if it takes k only to have the same parameters as others. ``parameters`` are those after the
+    query, and whether each must be given; those that test cases have are in ``field_parameters``. A server takes the
+    fields that its description names, in ``case``. ``refusals`` counts the calls in a row that a server refused.
     """
 
     name: str
@@ -34,6 +47,9 @@ class RetrieverFunction:
     k_parameter: str | None = None
     k_is_second: bool = False
     uses_k: bool = True
+    parameters: Mapping[str, bool] = field(default_factory=dict)
+    field_parameters: tuple[str, ...] = ()
+    takes_case: bool = False
     refusals: Refusals = field(default_factory=Refusals, compare=False, repr=False)
 
     @property
@@ -47,11 +63,34 @@ class RetrieverFunction:
         call = getattr(self.function, "__call__", None)  # noqa: B004 - the method is inspected, not called
         return inspect.iscoroutinefunction(self.function) or inspect.iscoroutinefunction(call)
 
-    def __call__(self, query: str, k: int) -> Any:
+    def __call__(self, query: str, k: int, fields: Fields = NO_FIELDS) -> Any:
         """Call the retriever and return what it returns."""
+        named = {name: fields[name] for name in self.field_parameters if name in fields}
+        more: dict[str, Any] = {"case": named} if self.takes_case else named
         if self.k_parameter is not None:
-            return self.function(query, **{self.k_parameter: k})
-        return self.function(query, k) if self.k_is_second else self.function(query)
+            return self.function(query, **{self.k_parameter: k}, **more)
+        return self.function(query, k, **more) if self.k_is_second else self.function(query, **more)
+
+    def with_fields(self, cases: Mapping[str, Fields]) -> RetrieverFunction:
+        """The function with the parameters that test cases have; raises if a case lacks one that must be given.
+
+        ``cases`` are the fields of each query. A second parameter with the name of a field is that field, and not k.
+        """
+        names = {name for fields in cases.values() for name in fields}
+        second = next(iter(self.parameters), None)
+        k_is_second = self.k_is_second and (self.takes_case or second not in names)
+        skipped = {self.k_parameter, second if k_is_second else None}
+        own = {name: is_required for name, is_required in self.parameters.items() if name not in skipped}
+        taken = tuple(name for name, is_required in own.items() if is_required or name in names)
+        for name in taken:
+            lacking = [query for query, fields in cases.items() if name not in fields] if own[name] else []
+            if lacking:
+                raise InputError(
+                    f"retriever {shown(self.name)} needs {shown(name)}, which {plural(len(lacking), 'query')} of "
+                    f"{len(cases)} {'lacks' if len(lacking) == 1 else 'lack'}: {listing(map(shown, lacking))}",
+                    hint=f'add it to each test case: {{"query": "…", "{name}": "…"}}, or to --queries',
+                )
+        return replace(self, k_is_second=k_is_second, field_parameters=taken)
 
 
 def retriever_function(retriever: Any, name: str | None = None, *, prefer_async: bool = False) -> RetrieverFunction:
@@ -80,7 +119,11 @@ def retriever_function(retriever: Any, name: str | None = None, *, prefer_async:
             f"a retriever must be a function, or an object with one of {', '.join(METHODS)}; found {type_name}",
             hint=hint,
         )
-    return RetrieverFunction(title, function, *_k_parameter(function))
+    needed = getattr(retriever, "case_fields", None)  # of a server whose description names fields of test cases
+    if isinstance(needed, frozenset) and needed:
+        parameters = dict.fromkeys(sorted(needed), True)
+        return RetrieverFunction(title, function, "k", parameters=parameters, takes_case=True)
+    return RetrieverFunction(title, function, *_k_parameter(function), parameters=_further_parameters(function))
 
 
 def is_retriever(value: object) -> bool:
@@ -103,6 +146,16 @@ def _k_parameter(function: Callable[..., Any]) -> tuple[str | None, bool]:
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     second = [parameter for parameter in parameters.values() if parameter.kind in positional][1:2]
     return None, bool(second) and second[0].default is inspect.Parameter.empty
+
+
+def _further_parameters(function: Callable[..., Any]) -> dict[str, bool]:
+    """The parameters after the query that have names, and whether each must be given."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # a builtin may have no signature
+        return {}
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return {one.name: one.default is one.empty for one in parameters[1:] if one.kind in named}
 
 
 def _ask_retriever(retriever: Retriever, query: str, k: int) -> list[tuple[str, float]]:

@@ -22,7 +22,7 @@ from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, run_s
 from rankgauge.retrieval.asking.calls import CallResult, ask_all
 from rankgauge.retrieval.asking.documents import IdSource, ReturnedDetails
 from rankgauge.retrieval.asking.failures import AnswerFacts, record_answer
-from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.asking.functions import CaseRequest, retriever_function
 from rankgauge.retrieval.retriever import AnswerHandler, Identity, QueryBatch
 
 PLAIN_TYPES = (str, bytes, int, float, type(None))
@@ -70,6 +70,12 @@ class CallableRetriever:
             **self._source_identity,
         }
 
+    def sent_fields(self, queries: QueryBatch) -> list[dict[str, Any]]:
+        """The fields of each query that it takes; nothing if it takes none."""
+        fields = [queries.fields.get(name, {}) for name in queries.ids.to_text()]
+        taken = {name for one in fields for name in one} & set(self._function.parameters)
+        return [{name: one.get(name) for name in sorted(taken)} for one in fields] if taken else []
+
     def retrieve(self, queries: QueryBatch, k: int) -> Run:
         """Answer a batch."""
         rankings, all_facts = [RankedResults()] * len(queries), [AnswerFacts()] * len(queries)
@@ -102,8 +108,11 @@ class CallableRetriever:
             details = () if read is None else self.rules.details(read)
             handle(row, ranking, replace(facts, latency=call.latency, details=details))
 
-        requests = [(text, self.calls.fetch or k) for text in queries.texts]
-        ask_all(self._function, requests, self.calls, handle_call)
+        depth, fields = self.calls.fetch or k, queries.fields
+        function = self._function.with_fields({name: fields.get(name, {}) for name in names})
+        texts = zip(names, queries.texts, strict=True)
+        requests = [CaseRequest(text, depth, fields.get(name, {})) for name, text in texts]
+        ask_all(function, requests, self.calls, handle_call)
 
 
 def extras_of_answers(answers: Mapping[str, AnswerFacts], k: int) -> RunExtras:

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from rankgauge.config.config_file import load_section
 from rankgauge.config.environment_variables import expand
 from rankgauge.config.json_paths import PathNotFound, Selector, describe, parse_selector
-from rankgauge.config.request_templates import RequestTemplate
+from rankgauge.config.request_templates import CASE, RequestTemplate, case_values
 from rankgauge.config.retriever_settings import HTTP_TIMEOUT
 from rankgauge.config.servers import HttpSection
 from rankgauge.errors import UsageError, shown
@@ -52,6 +52,7 @@ class HttpEngine:
         self._reader = AnswerReader(self.section)
         self._embedder = None if self.section.embedder is None else embedder(self.section.embedder)
         self._embedder_lock = threading.Lock()
+        self.case_fields = self._request.case_fields | self._url.case_fields
         self._check_request()
         self._client = HttpClient(self.section, self.method, headers)
         self.close = weakref.finalize(self, self._client.close)  # also if nobody calls it
@@ -62,9 +63,12 @@ class HttpEngine:
         model = {} if self._embedder is None else {"embedder": identity_of(self._embedder)}
         return {"mode": "http", **values, "method": self.method, **model}
 
-    def search(self, query: str, k: int) -> list[Any]:
-        """The results of one query, best first: ids or documents, with their scores if the answer has them."""
-        values: dict[str, Any] = {"query": query, "k": k}
+    def search(self, query: str, k: int, case: Mapping[str, Any] | None = None) -> list[Any]:
+        """The results of one query, best first: ids or documents, with their scores if the answer has them.
+
+        ``case`` has the fields of a test case that the request names, as in {case.tenant}.
+        """
+        values: dict[str, Any] = {"query": query, "k": k, **case_values(case or {})}
         if self._embedder is not None:
             with self._embedder_lock:
                 values["vector"] = self._embedder.embed([b""], [query], "query")[0].tolist()
@@ -80,6 +84,12 @@ class HttpEngine:
 
     def _ask(self, values: Mapping[str, Any]) -> JsonAnswer:
         """The answer to a request; raises unless it is a success in JSON."""
+        missing = sorted(name for name in self.case_fields if f"{CASE}{name}" not in values)
+        if missing:
+            raise UsageError(
+                f"the request of {shown(self.name)} needs {{case.{missing[0]}}}, a field of a test case",
+                hint="ask it with test cases that have this key, or leave it out of the request",
+            )
         request = self._request.fill(values)
         content = None if self.section.body is None else json.dumps(request["body"], allow_nan=False).encode("ascii")
         return self._client.ask(self._fill_url(values, request["params"]), content, self._timeout)
@@ -93,7 +103,8 @@ class HttpEngine:
 
     def _check_request(self) -> None:
         """Raise unless the request can be sent: a URL that is one, a body that is JSON."""
-        address = self._fill_url(SAMPLE_VALUES, {})
+        sample = {**SAMPLE_VALUES, **case_values(dict.fromkeys(self.case_fields, ""))}
+        address = self._fill_url(sample, {})
         if not address.isprintable() or " " in address:
             raise UsageError(
                 f"url {shown(self.section.url or '')} has a line break, a space or another character that no URL has",
@@ -103,7 +114,7 @@ class HttpEngine:
         if url.scheme not in ("http", "https") or not url.hostname:
             raise UsageError(f"url must be http://… or https://…, found {shown(self.section.url or '')}")
         try:
-            json.dumps(self._request.fill(SAMPLE_VALUES), allow_nan=False)
+            json.dumps(self._request.fill(sample), allow_nan=False)
         except ValueError:
             raise UsageError("body must be JSON, which has no NaN and no Infinity") from None
 

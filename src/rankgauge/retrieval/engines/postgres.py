@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.config.request_templates import Placeholder, RequestTemplate, case_values, parse_text
 from rankgauge.config.servers import PostgresSection
 from rankgauge.errors import InputError, UsageError, nearest, other_version, printable, shown, warn_user
 from rankgauge.io.stored_json import Maybe, first_misfit
@@ -57,8 +58,16 @@ class PostgresEngine:
             "content": self._table.content,
         }
 
-    def search(self, query: str, k: int) -> list[tuple[str, float]]:
-        """The ids and scores of the best documents; a query without words gets none."""
+    @property
+    def case_fields(self) -> frozenset[str]:
+        """The fields of test cases that the condition names."""
+        return RequestTemplate(self._section.where or "").case_fields
+
+    def search(self, query: str, k: int, case: Mapping[str, Any] | None = None) -> list[tuple[str, float]]:
+        """The ids and scores of the best documents; a query without words gets none.
+
+        ``case`` has the fields of a test case that the condition names, as in {case.tenant}.
+        """
         text = clean_text(query)
         vector = self._embed(text)
         if not text.strip() or (vector is None and self._section.kind.startswith("vector")):
@@ -70,6 +79,7 @@ class PostgresEngine:
             "depth": depth,
             "k": k,
             "rrf_k": self._section.rrf_k,
+            **{name: _parameter(value) for name, value in case_values(case or {}).items()},
         }
         rows = self._database.rows(self._statement, parameters, self._settings(depth))
         return [(str(document), float(score)) for document, score in rows]
@@ -100,6 +110,11 @@ class PostgresEngine:
         return settings
 
 
+def _parameter(value: Any) -> Any:
+    """A field of a test case as a parameter: texts, numbers and lists as they are, an object as JSON."""
+    return json.dumps(value) if isinstance(value, Mapping) else clean_text(value) if isinstance(value, str) else value
+
+
 def clean_text(text: str) -> str:
     """A text that PostgreSQL can store: a NUL character, which it cannot hold, becomes a space."""
     return replace_lone_surrogates(text).encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
@@ -121,7 +136,7 @@ COMPUTED_WORDS = "to_tsvector({language}::regconfig, documents.{text})"  # an in
 LEXICAL = f"""
     SELECT documents.{{id}}::text COLLATE "C" AS id, ts_rank_cd(WORDS, parsed.query, {{normalization}}) AS score
     FROM {{table}} AS documents, (SELECT TSQUERY AS query) AS parsed
-    WHERE WORDS @@ parsed.query
+    WHERE WORDS @@ parsed.query AND CONDITION
     {BEST_FIRST} LIMIT %(depth)s"""
 OPERATORS = {"cosine": "<=>", "l2": "<->", "inner-product": "<#>"}
 SCORES = {"cosine": "1 - (DISTANCE)", "l2": "-(DISTANCE)", "inner-product": "-(DISTANCE)"}
@@ -129,13 +144,13 @@ SCORES = {"cosine": "1 - (DISTANCE)", "l2": "-(DISTANCE)", "inner-product": "-(D
 # The distance to a vector of zeros is not a number, which would be the largest.
 EXACT = """
     SELECT documents.{id}::text COLLATE "C" AS id, nullif((SCORE)::real, 'NaN') AS score
-    FROM {table} AS documents
+    FROM {table} AS documents WHERE CONDITION
     ORDER BY score DESC NULLS LAST, id DESC LIMIT %(depth)s"""
 NEAREST = """
     SELECT id, nullif((SCORE)::real, 'NaN') AS score
     FROM (
         SELECT documents.{id}::text COLLATE "C" AS id, DISTANCE AS distance
-        FROM {table} AS documents ORDER BY DISTANCE LIMIT %(depth)s
+        FROM {table} AS documents WHERE CONDITION ORDER BY DISTANCE LIMIT %(depth)s
     ) AS nearest"""
 RANKED = f"SELECT id, row_number() OVER ({BEST_FIRST}) AS rank FROM (RESULTS) AS results WHERE score IS NOT NULL"
 HYBRID = f"""
@@ -154,9 +169,21 @@ def search_statement(section: PostgresSection, vector_type: str | None) -> Compo
     template = {"lexical": lexical, "vector": vector}.get(
         section.kind.removesuffix("-hnsw"), HYBRID.replace("LEXICAL", lexical).replace("VECTOR", vector)
     )
+    template = template.replace("CONDITION", _condition(section.where))
     template = f"SELECT id, score FROM ({template}) AS results WHERE score IS NOT NULL {BEST_FIRST} LIMIT %(k)s"
     # Constants: an index on an expression serves a query only if the expression has the same constant.
     return compose(template, column_names(section), language=section.language, normalization=section.rank_normalization)
+
+
+def _condition(where: str | None) -> str:
+    """A condition of SQL in which fields of test cases are parameters; braces and % of its text are escaped."""
+    if where is None:
+        return "true"
+    parts = [
+        f"%({part.name})s" if isinstance(part, Placeholder) else re.sub(r"[{}%]", r"\g<0>\g<0>", part)
+        for part in parse_text(where)
+    ]
+    return f"({''.join(parts)})"
 
 
 def column_names(section: PostgresSection) -> dict[str, str]:

@@ -139,7 +139,21 @@ function entryDetails(entry) {
   const facts = make('table', { class: 'entry-facts' }, make('caption', {}, 'Entry'), make('tbody', {}, ...lines));
   const region = make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Scores of ${entry.name}` }, scores);
   return make('div', { class: 'open' }, make('div', { class: 'pairs' }, region, make('div', {}, facts)),
-    make('p', { class: 'legend' }, entryList.conventions[entry.conventions]));
+    entry.queries ? entryQueries(entry) : null, make('p', { class: 'legend' }, entryList.conventions[entry.conventions]));
+}
+
+// The queries that changed most since the entry before; of the first entry, those with the lowest values.
+function entryQueries(entry) {
+  const { measure, since, total, rows } = entry.queries;
+  if (!rows.length) return make('p', { class: 'legend' }, `No query changed on ${measure} since ${since}.`);
+  const more = total > rows.length ? ` (${rows.length} of ${total.toLocaleString('en-US')})` : '';
+  const title = since ? `Queries that changed most on ${measure} since ${since}${more}` : `Queries with the lowest ${measure}${more}`;
+  const names = since ? ['query', 'before', 'now', 'change'] : ['query', 'value'];
+  const heads = names.map((text, index) => make('th', { scope: 'col', class: index ? 'n' : null }, text));
+  const lines = rows.map(([query, before, now]) => make('tr', {}, make('th', { scope: 'row' }, make('bdi', {}, query)),
+    ...(since ? [before, now, now - before] : [now]).map((value, index) => make('td', { class: 'n' }, index === 2 ? signed(value) : number(value)))));
+  const table = make('table', { class: 'scores' }, make('caption', {}, title), make('thead', {}, make('tr', {}, ...heads)), make('tbody', {}, ...lines));
+  return make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title }, table);
 }
 
 async function start() {

@@ -1,0 +1,157 @@
+"""Test cases that expect text: which keys hold it, what it means for a result to contain it, and patterns from data.
+
+{"query": "refund period?", "must_contain": ["30 days", "receipt"], "expect_any": ["refund", "money back"]}
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from rankgauge.core.dataclass import dataclass
+from rankgauge.errors import InputError, shown
+from rankgauge.io.formats.json_text import JsonPairs, describe_json
+
+TextKind = Literal["contains", "pattern", "prefix"]
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+LEADS = {"expected", "expect", "expects", "must", "should", "required", "gold", "golden", "reference", "ground",
+         "relevant", "answer", "text", "contains", "contain", "result"}  # fmt: skip
+NOUNS = {"any", "all", "contain", "contains", "content", "contents", "context", "contexts", "fact", "facts", "include",
+         "includes", "keyword", "keywords", "match", "matches", "mention", "mentions", "pattern", "patterns", "phrase",
+         "phrases", "prefix", "quote", "quotes", "regex", "regexes", "regexp", "snippet", "snippets", "string",
+         "strings", "substring", "substrings", "term", "terms", "text", "texts"}  # fmt: skip
+ID_WORDS = {"id", "ids", "doc", "docs", "document", "documents", "source", "sources", "file", "files", "path", "paths",
+            "title", "titles"}  # fmt: skip
+PATTERN_WORDS = {"match", "matches", "pattern", "patterns", "regex", "regexes", "regexp"}
+PART_WORDS = {"contain", "contains", "substring", "substrings"}
+ALL_WORDS = {"all", "must"}
+MAX_PATTERN = 500  # characters of a regular expression
+MAX_TEXT = 100_000  # characters of a result that a regular expression is tried on
+PATTERN_SECONDS = 10.0  # for all patterns of a command together
+
+
+@dataclass(frozen=True)
+class TextKey:
+    """What a key of expected text asks for: one of several strings or all of them, as they are or as patterns."""
+
+    needs_all: bool
+    kind: TextKind
+
+
+def text_key_of(name: str) -> TextKey | None:
+    """What a key asks for, by its name: ``must_contain``, ``expect_any``, ``expected_substring``; None for any other.
+
+    "all" and "must" ask for every string, any other name for one of them; "match", "pattern" and "regex" are regular
+    expressions. Keys that say what must *not* be there, and keys of documents, are others.
+    """
+    words = [word.lower() for word in WORD.findall(name)]
+    known = set(words)
+    if "not" in known or "no" in known or known & ID_WORDS or not known & NOUNS:
+        return None
+    if not known & LEADS or (len(words) == 1 and words[0] not in ("contains",)):
+        return None
+    kind: TextKind = "pattern" if known & PATTERN_WORDS else "prefix" if "prefix" in known else "contains"
+    return TextKey(bool(known & ALL_WORDS), kind)
+
+
+def is_part_of_id(name: str) -> bool:
+    """Whether a key has a part of the ids of documents, by its name: ``expected_source_contains``."""
+    known = {word.lower() for word in WORD.findall(name)}
+    return bool(known & ID_WORDS and known & PART_WORDS and known & LEADS)
+
+
+@dataclass(frozen=True)
+class ExpectedText:
+    """What the text of a result must contain to match a label."""
+
+    strings: tuple[str, ...]
+    key: TextKey
+
+    @property
+    def name(self) -> str:
+        """The strings, as the label is shown."""
+        shown_strings = [f"/{text}/" if self.key.kind == "pattern" else text for text in self.strings]
+        return (" & " if self.key.needs_all else " | ").join(shown_strings)
+
+    def matches(self, text: str, patterns: Mapping[tuple[str, str], bool], *, ignore_case: bool) -> bool:
+        """Whether a text has any of the strings, or all of them; ``patterns`` says which pattern is in which text."""
+        if self.key.kind == "pattern":
+            found = (patterns[pattern, text] for pattern in self.strings)
+        else:
+            compared = text.casefold() if ignore_case else text
+            strings = [string.casefold() if ignore_case else string for string in self.strings]
+            if self.key.kind == "prefix":
+                found = (compared.lstrip().startswith(string) for string in strings)
+            else:
+                found = (string in compared for string in strings)
+        return all(found) if self.key.needs_all else any(found)
+
+
+def expected_text(value: Any, key: TextKey, place: str) -> ExpectedText | None:
+    """The expected text of a case: a string or a list of strings; None if it expects nothing. ``place`` names it."""
+    if isinstance(value, JsonPairs) or not (value is None or isinstance(value, (str, list))):
+        raise InputError(f"{place}: expected a string or a list of strings, found {describe_json(value)}")
+    strings = [] if value is None else [value] if isinstance(value, str) else value
+    for string in strings:
+        if not isinstance(string, str) or not string.strip():
+            found = "an empty one" if isinstance(string, str) else describe_json(string)
+            raise InputError(f"{place}: expected strings, found {found}")
+        if key.kind == "pattern":
+            _check_pattern(string, place)
+    return ExpectedText(tuple(dict.fromkeys(strings)), key) if strings else None
+
+
+def _check_pattern(pattern: str, place: str) -> None:
+    if len(pattern) > MAX_PATTERN:
+        raise InputError(
+            f"{place}: expected a regular expression of at most {MAX_PATTERN} characters, found {len(pattern)}"
+        )
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise InputError(f"{place}: expected a regular expression, found {shown(pattern)}: {error}") from None
+
+
+# Patterns come from data, and Python's can take forever on a text. They are tried in a process of their own, which is
+# ended if it takes too long: a thread cannot be.
+
+SEARCH_PROGRAM = """
+import json, re, sys
+data = json.load(sys.stdin)
+compiled = [re.compile(pattern, data["flags"]) for pattern in data["patterns"]]
+for pattern, text in data["pairs"]:
+    print(pattern, end=" ", flush=True)
+    print(int(compiled[pattern].search(data["texts"][text]) is not None), flush=True)
+"""
+
+
+def search_patterns(pairs: Sequence[tuple[str, str]], *, ignore_case: bool) -> dict[tuple[str, str], bool]:
+    """Whether each pattern is in the text beside it; raises if that takes too long."""
+    if not pairs:
+        return {}
+    patterns, texts = ({value: n for n, value in enumerate(dict.fromkeys(side))} for side in zip(*pairs, strict=True))
+    job = {
+        "patterns": list(patterns),
+        "texts": [text[:MAX_TEXT] for text in texts],
+        "pairs": [(patterns[pattern], texts[text]) for pattern, text in pairs],
+        "flags": int(re.IGNORECASE) if ignore_case else 0,
+    }
+    import subprocess  # few files have patterns
+
+    command = [sys.executable, "-I", "-S", "-c", SEARCH_PROGRAM]
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(job).encode("ascii"), capture_output=True, timeout=PATTERN_SECONDS, check=True
+        )
+    except subprocess.TimeoutExpired as error:
+        tried = (error.stdout or b"0").split()[::2]  # each pattern before it is searched for, then what was found
+        slow = list(patterns)[int(tried[-1])]
+        raise InputError(
+            f"searching for {shown(slow)} takes longer than {PATTERN_SECONDS:g} seconds",
+            hint="write a simpler pattern, without a repeated group that repeats something itself, or plain strings",
+        ) from None
+    values = done.stdout.split()[1::2]
+    return {pair: value == b"1" for pair, value in zip(pairs, values, strict=True)}

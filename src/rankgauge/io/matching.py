@@ -1,0 +1,383 @@
+"""Which results a label means: those with its id, those whose path ends in it, those whose id or text contains it.
+
+Labels become judgments of the results that were returned. A label is found at the rank of the first result that matches
+it and counts once: a second chunk of a file that was found is not a second relevant document (``Hits.by_label``).
+Nothing but exact ids is ever assumed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from rankgauge.core.formatting import listing, plural
+from rankgauge.core.group_judgments import GroupJudgments
+from rankgauge.core.ids import Ids
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import Run
+from rankgauge.errors import InputError, Note, UsageError, shown
+from rankgauge.io.formats import question_log
+from rankgauge.io.formats.case_keys import answerable_flag
+from rankgauge.io.formats.expected_text import ExpectedText, TextKey, expected_text, search_patterns, text_key_of
+from rankgauge.io.formats.field_labels import FieldLabels
+from rankgauge.io.read import SourceRows, build_qrels
+from rankgauge.io.reading_options import MATCH_RULES, MatchRule, Reading
+
+MATCH_KEY = "match"
+GOLD_KEY = "gold"  # of quotes, which are text as well
+SHOWN_LABELS = 3
+ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|file:")
+ANY_TEXT = TextKey(needs_all=False, kind="contains")
+NO_TEXT_KEYS_HINT = (
+    'write {"query": "…", "must_contain": ["…"]} or {"query": "…", "expect_any": ["…"]}, or name the key: '
+    "--column relevant=KEY"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSet:
+    """Labels as documents of judgments, and the text that some of them expect, by query and label."""
+
+    judgments: Qrels
+    expected: Mapping[tuple[str, str], ExpectedText] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)  # of queries
+
+    def rules(self, reading: Reading) -> list[MatchRule]:
+        """The rule of each query: its own, or that of the settings."""
+        column = own_rules(self.judgments)
+        rules = [reading.match] * len(self.judgments.queries) if column is None else column
+        return [rule or reading.match for rule in rules]
+
+
+def own_rules(judgments: Qrels) -> list[MatchRule | None] | None:
+    """The rules that queries have of their own, in a column ``match``; None if there is no such column.
+
+    A column of that name without any rule is a column like any other.
+    """
+    column = judgments.columns.get(MATCH_KEY)
+    values = [] if column is None else column.tolist()
+    if not any(value in MATCH_RULES for value in values if isinstance(value, str)):
+        return None
+    rules: list[MatchRule | None] = []
+    for query, value in zip(judgments.queries.to_text(), values, strict=True):
+        is_absent = value is None or value == "" or value != value
+        if not is_absent and value not in MATCH_RULES:
+            raise InputError(
+                f"{judgments.name}: query {shown(query)}: expected one of {', '.join(MATCH_RULES)} as match, found "
+                f"{shown(str(value))}"
+            )
+        rules.append(None if is_absent else cast(MatchRule, value))
+    return rules
+
+
+@dataclass(frozen=True)
+class MatchedLabels:
+    """Judgments of the results that were returned, and what to know of the matches."""
+
+    judgments: Qrels
+    notes: tuple[Note, ...] = ()
+
+
+def match_labels(
+    labels: LabelSet, runs: Sequence[Run], reading: Reading, texts: Mapping[str, str] | None = None
+) -> MatchedLabels:
+    """The labels as judgments of what runs returned; ``texts`` are those of results, for labels by text."""
+    judgments, rules = labels.judgments, labels.rules(reading)
+    returned = _returned(judgments, runs)
+    matcher = _Matcher(labels, returned, reading, texts or {})
+    names, docs, grades = judgments.queries.to_text(), judgments.docs.to_text(), judgments.grades.tolist()
+    bounds = judgments.offsets.tolist()
+    rows: list[tuple[str, str, str, float]] = []
+    for number, (query, rule) in enumerate(zip(names, rules, strict=True)):
+        for label, grade in zip(*(side[bounds[number] : bounds[number + 1]] for side in (docs, grades)), strict=True):
+            found = matcher.find(query, label, rule)
+            rows += [(query, label, doc, grade) for doc in found or [_unused(label, returned[query])]]
+    made = _judgments(judgments, rows, _described(rules, reading))
+    made.__dict__["sha256"] = _sha256(judgments, rules, reading)  # other results are not other labels
+    return MatchedLabels(made, tuple(matcher.notes()))
+
+
+def _returned(judgments: Qrels, runs: Sequence[Run]) -> dict[str, list[str]]:
+    """The ids that any run returned for each judged query."""
+    returned: dict[str, dict[str, None]] = {query: {} for query in judgments.queries.to_text()}
+    for run in runs:
+        docs, bounds = run.docs, run.offsets.tolist()
+        for number, query in enumerate(run.queries.to_text()):
+            if query in returned:
+                part = Ids(
+                    docs.buffer, *(side[bounds[number] : bounds[number + 1]] for side in (docs.start, docs.length))
+                )
+                returned[query].update(dict.fromkeys(part.to_text()))
+    return {query: list(ids) for query, ids in returned.items()}
+
+
+def _unused(label: str, returned: Collection[str]) -> str:
+    """An id for a label that no result matches: no result has it."""
+    while label in returned:
+        label += " (no match)"
+    return label
+
+
+def _described(rules: Sequence[MatchRule], reading: Reading) -> str:
+    """The rules by which labels are matched, in words."""
+    names = [rule for rule in MATCH_RULES if rule in rules and not (rule == "exact" and reading.match_fields)]
+    how = " and ".join([*(["fields"] if reading.match_fields else []), *names])
+    return f"{how}, ignoring case" if reading.ignore_case else how
+
+
+def _judgments(labels: Qrels, rows: Sequence[tuple[str, str, str, float]], match: str) -> Qrels:
+    queries, names, docs, grades = zip(*rows, strict=True) if rows else ((), (), (), ())
+    made = Qrels.from_columns(queries, docs, grades, iters=names, by_subtopic=True, name=labels.name)
+    known = set(queries)
+    made = made.with_queries([name for name in labels.queries if name.decode("utf-8", "surrogateescape") not in known])
+    columns = {name: values for name, values in labels.columns.items() if name != MATCH_KEY}
+    groups = cast(GroupJudgments, made.by_group)
+    return replace(made, columns=columns, by_group=replace(groups, kind="labels", match=match))
+
+
+def _sha256(labels: Qrels, rules: Sequence[MatchRule], reading: Reading) -> str:
+    how = repr(("rankgauge labels 1", sorted(set(rules)), reading.ignore_case, reading.match_fields))
+    return hashlib.sha256(f"{labels.sha256} {how} {rules if len(set(rules)) > 1 else ''}".encode()).hexdigest()
+
+
+class _Matcher:
+    """Finds the results that a label of a query matches."""
+
+    def __init__(
+        self, labels: LabelSet, returned: Mapping[str, Sequence[str]], reading: Reading, texts: Mapping[str, str]
+    ) -> None:
+        self._labels, self._returned, self._texts = labels, returned, texts
+        self._ignores_case = reading.ignore_case
+        self._fields = FieldLabels.of(reading.match_fields)
+        rules = set(labels.rules(reading))
+        distinct = dict.fromkeys(labels.judgments.docs.to_text())
+        ids = dict.fromkeys(doc for docs in returned.values() for doc in docs)
+        has_paths = "suffix" in rules and not self._fields
+        self._paths = resolve_paths(distinct, ids, ignore_case=self._ignores_case) if has_paths else {}
+        self._patterns = self._search() if labels.expected else {}
+
+    def find(self, query: str, label: str, rule: MatchRule) -> list[str]:
+        """The results of a query that match one of its labels."""
+        returned = self._returned[query]
+        if (query, label) in self._labels.expected:
+            expected = self._labels.expected[query, label]
+            found = (
+                (doc, expected.matches(self._texts[doc], self._patterns, ignore_case=self._ignores_case))
+                for doc in returned
+                if doc in self._texts
+            )
+            return [doc for doc, is_match in found if is_match]
+        if self._fields:
+            compare = _string_rule(rule, ignore_case=self._ignores_case)
+            return [doc for doc in returned if self._fields.match(label, doc, compare)]
+        if rule == "suffix":
+            resolved = self._paths.get(label, ())
+            return [doc for doc in returned if doc in resolved]
+        compare = _string_rule(rule, ignore_case=self._ignores_case)
+        return [doc for doc in returned if compare(label, doc)]
+
+    def _search(self) -> dict[tuple[str, str], bool]:
+        """Which pattern is in which text, for all that are needed."""
+        pairs: dict[tuple[str, str], None] = {}
+        for (query, _), expected in self._labels.expected.items():
+            if expected.key.kind == "pattern":
+                texts = [self._texts[doc] for doc in self._returned[query] if doc in self._texts]
+                pairs.update(dict.fromkeys((pattern, text) for pattern in expected.strings for text in texts))
+        return search_patterns(list(pairs), ignore_case=self._ignores_case)
+
+    def notes(self) -> Iterator[Note]:
+        """Paths that end results in several places; results without a text."""
+        ambiguous = {label: sorted(ids) for label, ids in self._paths.items() if len(ids) > 1}
+        if ambiguous:
+            label, ids = next(iter(ambiguous.items()))
+            others = f", and {len(ambiguous) - 1} more" if len(ambiguous) > 1 else ""
+            yield Note(
+                "labels-ambiguous",
+                f"{plural(len(ambiguous), 'label')} that several paths end in, found at any of them: {shown(label)} is "
+                f"{listing(map(shown, ids), SHOWN_LABELS)}{others}; write longer paths",
+            )
+        if self._labels.expected:
+            asked = dict.fromkeys(doc for query, _ in self._labels.expected for doc in self._returned[query])
+            missing = [doc for doc in asked if doc not in self._texts]
+            if missing:
+                yield Note(
+                    "results-without-text",
+                    f"{plural(len(missing), 'result')} without text, which no label by text matches: "
+                    f"{listing(map(shown, missing), SHOWN_LABELS)}",
+                )
+
+
+def _string_rule(rule: MatchRule, *, ignore_case: bool) -> Callable[[str, str], bool]:
+    """Whether a string of a label matches one of a result."""
+
+    def compared(text: str) -> str:
+        return text.casefold() if ignore_case else text
+
+    if rule == "contains":
+        return lambda label, value: compared(label) in compared(value)
+    if rule == "suffix":
+        return lambda label, value: bool(resolve_paths([label], [value], ignore_case=ignore_case))
+    return lambda label, value: label == value
+
+
+# Paths: a label is the end of an id, at a slash.
+
+
+def path_key(text: str, *, ignore_case: bool = False) -> str:
+    """A path without ``./`` or ``/`` before it, with slashes."""
+    key = text.replace("\\", "/").removeprefix("file://")
+    while key.startswith(("./", "/")):
+        key = key[1:].lstrip("/")
+    return key.casefold() if ignore_case else key
+
+
+def path_ends(key: str) -> Iterator[str]:
+    """A path, and each of its ends after a slash, the longest first."""
+    yield key
+    position = key.find("/")
+    while position >= 0:
+        if position + 1 < len(key):
+            yield key[position + 1 :]
+        position = key.find("/", position + 1)
+
+
+def resolve_paths(
+    labels: Iterable[str], ids: Iterable[str], *, ignore_case: bool = False
+) -> dict[str, dict[str, None]]:
+    """The ids that each label means; labels that mean none are left out.
+
+    An id that is the label, but for ``/`` or ``./`` before it, is the only one. Otherwise these are all ids that end in
+    the label. An absolute path of a label also means an id with a folder that the path ends in.
+    """
+    by_key: dict[str, list[str]] = {}
+    by_end: dict[str, list[str]] = {}
+    for label in labels:
+        key = path_key(label, ignore_case=ignore_case)
+        by_key.setdefault(key, []).append(label)
+        if ABSOLUTE.match(label):
+            for end in list(path_ends(key))[1:]:
+                if "/" in end:
+                    by_end.setdefault(end, []).append(label)
+    same: dict[str, dict[str, None]] = {}
+    longer: dict[str, dict[str, None]] = {}
+    for name in ids:
+        key = path_key(name, ignore_case=ignore_case)
+        for label in by_key.get(key, ()):
+            same.setdefault(label, {})[name] = None
+        for end in list(path_ends(key))[1:]:
+            for label in by_key.get(end, ()):
+                longer.setdefault(label, {})[name] = None
+        for label in by_end.get(key, ()):
+            longer.setdefault(label, {})[name] = None
+    return {**longer, **same}
+
+
+# Test cases whose labels are text, or of which each says how it is matched.
+
+
+def read_label_set(log: question_log.Log, name: str, reading: Reading) -> LabelSet:
+    """The labels of test cases, or of a log, with the text that cases expect."""
+    faults = log.faults
+    named = log.keys["relevant"] if log.is_named else None
+    expected: dict[tuple[str, str], ExpectedText] = {}
+    grades: dict[str, dict[str, float]] = {}
+    other_rows: dict[int, bytes] = {}
+    used: dict[str, None] = {}
+    for row, query_id in log.queries.items():
+        record, query = log.records.records[row], query_id.decode("utf-8", "surrogateescape")
+        if (record.get(MATCH_KEY) or reading.match) != "text":
+            other_rows[row] = query_id
+            continue
+        keys = _text_keys(record, named, log.keys.get("query"))
+        place = f"{faults.source}:{int(log.records.line[row]) or row + 1}"
+        if not keys and answerable_flag(record) is not False:
+            raise InputError(
+                f"{place}: expected a key of expected text (must_contain, expect_any, …), found "
+                f"{', '.join(map(shown, record))}",
+                hint=NO_TEXT_KEYS_HINT,
+            )
+        used.update(dict.fromkeys(keys))
+        own = grades.setdefault(query, {})
+        for key, meaning in keys.items():
+            found = expected_text(record.get(key), meaning, f"{place}: {key}")
+            if found is not None:
+                expected[query, found.name] = found
+                own[found.name] = 1.0
+    texts = {query.decode("utf-8", "surrogateescape"): text for query, text in log.texts().items()}
+    if other_rows:
+        rows = replace(log, queries=other_rows).qrels_rows(faults)
+        faults.raise_errors()
+        if rows.evidence is not None or rows.forbidden:
+            raise UsageError(
+                f"{name}: evidence and forbidden documents are matched by exact ids",
+                hint="leave out --match, or the keys evidence and forbidden",
+            )
+        grades |= build_qrels(SourceRows(rows, faults), name=name).to_dict()
+    columns = {key: values for key, values in log.columns().items() if key not in used}
+    empty = [query for query in log.first_rows if not grades.get(query.decode("utf-8", "surrogateescape"))]
+    judgments = Qrels.from_dict(grades, name=name).with_columns({**columns, **log.answerable(empty)})
+    return LabelSet(judgments, expected, texts)
+
+
+def _text_keys(record: Mapping[str, Any], named: str | None, query_key: str | None) -> dict[str, TextKey]:
+    """The keys of a case that have expected text, and what each asks for."""
+    if named is not None:
+        return {named: text_key_of(named) or ANY_TEXT} if named in record else {}
+    known = {key: text_key_of(key) for key in record if key not in (query_key, MATCH_KEY)}
+    known |= {key: ANY_TEXT for key in record if key.lower() == GOLD_KEY}
+    return {key: meaning for key, meaning in known.items() if meaning is not None}
+
+
+class LabelMatching:
+    """The labels of one command that are not matched by exact ids, from their file to judgments of results."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self._sets: dict[int, LabelSet] = {}  # by the identity of their judgments, which they keep alive
+
+    def has_labels(self, record: Mapping[str, Any]) -> bool:
+        """Whether an object has expected text, and its labels are matched by text."""
+        named = (self.reading.columns or {}).get("relevant")
+        is_by_text = self.reading.match == "text" or record.get(MATCH_KEY) == "text"
+        return is_by_text and bool(_text_keys(record, named, None))
+
+    def read(self, log: question_log.Log, name: str) -> LabelSet:
+        """The labels of test cases or of a log, which judgments of that name hold."""
+        label_set = read_label_set(log, name, self.reading)
+        self._sets[id(label_set.judgments)] = label_set
+        return label_set
+
+    def is_needed(self, judgments: Qrels) -> bool:
+        """Whether some labels are not the ids of results."""
+        rules = self._set_of(judgments).rules(self.reading)
+        return bool(self.reading.match_fields) or any(rule != "exact" for rule in rules)
+
+    def needs_texts(self, judgments: Qrels) -> bool:
+        """Whether some labels expect text."""
+        return bool(self._set_of(judgments).expected)
+
+    def match(self, judgments: Qrels, runs: Sequence[Run], texts: Mapping[str, str] | None) -> MatchedLabels:
+        """The labels as judgments of what runs returned."""
+        return match_labels(self._set_of(judgments), runs, self.reading, texts)
+
+    def without_documents(self, judgments: Qrels) -> Qrels:
+        """The queries and their columns: what a live retriever is asked."""
+        columns = judgments.columns
+        return replace(Qrels.from_dict({query: {} for query in judgments.queries.to_text()}), columns=columns)
+
+    def asking_options(self) -> dict[str, Any]:
+        """How the results of a live retriever are identified, if labels have several fields."""
+        fields = FieldLabels.of(self.reading.match_fields)
+        return {"id": fields.result_id} if fields else {}
+
+    def _set_of(self, judgments: Qrels) -> LabelSet:
+        label_set = self._sets.get(id(judgments)) or LabelSet(judgments)
+        if not label_set.expected and "text" in label_set.rules(self.reading):
+            raise UsageError(
+                f"{judgments.name}: --match text needs test cases that expect text, found judgments of documents",
+                hint=NO_TEXT_KEYS_HINT,
+            )
+        return label_set

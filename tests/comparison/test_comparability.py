@@ -1,0 +1,168 @@
+"""What is comparable: depths as requested or as found, with the same words in ``compare`` and in the gate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankgauge import compare, gate, write_baseline
+from rankgauge.comparison.comparability import (
+    NamedFacts,
+    ResultFacts,
+    common_depth,
+    comparability_notes,
+    not_comparable,
+)
+from rankgauge.measures.names import parse_measure
+
+QUERIES = [f"q{n}" for n in range(12)]
+QRELS = {query: {f"{query}-d7": 1, f"{query}-d2": 1, f"{query}-d1": 0} for query in QUERIES}
+
+
+def results(depth: int | Sequence[int]) -> dict[str, list[str]]:
+    depths = [depth] * len(QUERIES) if isinstance(depth, int) else list(depth)
+    return {query: [f"{query}-d{n}" for n in range(own)] for query, own in zip(QUERIES, depths, strict=True)}
+
+
+def depth_by_hand(counts: Sequence[int]) -> int | None:
+    """The definition as a plain loop."""
+    answered = [count for count in counts if count]
+    if not answered:
+        return None
+    deepest = max(answered)
+    at_the_end = 0
+    for count in answered:
+        at_the_end += count == deepest
+    return deepest if at_the_end >= len(answered) / 2 else None
+
+
+@given(st.lists(st.integers(0, 6), max_size=12))
+def test_the_depth_of_a_file_is_the_largest_if_half_of_the_queries_end_there(counts: list[int]) -> None:
+    assert common_depth(np.array(counts, dtype=np.int64)) == depth_by_hand(counts)
+
+
+@given(
+    st.one_of(st.none(), st.integers(1, 30)),
+    st.one_of(st.none(), st.integers(1, 30)),
+    st.sampled_from(["R@10", "nDCG@20", "RR", "AP"]),
+)
+def test_a_row_is_not_comparable_if_depths_differ_and_the_shallower_is_below_the_cutoff(
+    first: int | None, second: int | None, name: str
+) -> None:
+    measure = parse_measure(name)
+    limits = [math.inf if depth is None else depth for depth in (first, second)]
+    expected = isinstance(measure.cutoff, int) and limits[0] != limits[1] and min(limits) < measure.cutoff
+    sides = NamedFacts("now", ResultFacts(first)), NamedFacts("before", ResultFacts(second))
+    reason = not_comparable(measure, *sides)
+    assert (reason is not None) == expected
+    if reason is not None:
+        shallow = "now" if limits[0] < limits[1] else "before"
+        documents = "1 document" if min(limits) == 1 else f"{min(limits)} documents"
+        assert reason == f"{shallow} has at most {documents} per query, {name} needs {measure.cutoff}"
+    codes = {note.code for note in comparability_notes([measure], *sides)}
+    assert ("depths-differ" in codes) == (limits[0] != limits[1] and measure.cutoff is None)
+    is_cut = isinstance(measure.cutoff, int) and limits[0] == limits[1] < measure.cutoff
+    assert ("same-depth" in codes) == is_cut
+
+
+def test_a_gate_of_shallower_results_has_no_verdict_on_deep_measures() -> None:
+    result = gate(QRELS, results(3), ["R@10", "R@3"], baseline=results(10))
+    assert (result.verdict, result.exit_code) == ("not comparable", 2)
+    reason = "this run has at most 3 documents per query, R@10 needs 10"
+    assert result.sentence == f"not comparable: {reason}; this run is unchanged on R@3."
+    assert [row.reason for row in result.compared] == [reason, None]
+    assert result.compared[0].decision.p is None
+    assert result.blame is None
+    assert result.current is None
+
+
+def test_a_failed_row_comes_before_one_that_is_not_comparable() -> None:
+    swapped = {query: [docs[0], docs[1], "x"] for query, docs in results(3).items()}
+    result = gate(QRELS, swapped, ["R@10", "R@3"], baseline=results(10))
+    assert (result.verdict, result.exit_code) == ("fail", 1)
+    assert result.sentence.endswith("; not comparable: this run has at most 3 documents per query, R@10 needs 10.")
+
+
+def test_the_same_depth_is_compared_with_a_note() -> None:
+    result = gate(QRELS, results(5), "R@10", baseline=results(5))
+    assert result.passed
+    assert [note.message for note in result.notes] == [
+        "both sides have at most 5 documents per query, so R@10 is really @5"
+    ]
+
+
+def test_an_unknown_depth_counts_as_unlimited() -> None:
+    uneven = results(range(3, 15))
+    assert gate(QRELS, uneven, "R@10", baseline=uneven).passed
+    assert gate(QRELS, results(5), "R@10", baseline=uneven).verdict == "not comparable"
+    assert gate(QRELS, results(10), "R@10", baseline=uneven).verdict != "not comparable"
+
+
+def test_a_measure_without_a_cutoff_is_compared_with_a_note() -> None:
+    result = gate(QRELS, results(5), "AP", baseline=results(10))
+    assert "depths-differ" in [note.code for note in result.notes]
+    assert result.verdict == "fail"
+
+
+def test_with_requirements_alone_depth_is_a_warning() -> None:
+    result = gate(QRELS, results(3), require="R@10>=0.2")
+    assert result.passed
+    assert "shallow-run" in [note.code for note in result.scores.notes]
+
+
+def test_a_stored_baseline_knows_its_depth(tmp_path: Path) -> None:
+    write_baseline(tmp_path / "b.json", QRELS, results(10), "R@10")
+    assert gate(QRELS, results(10), baseline=tmp_path / "b.json").passed
+    assert gate(QRELS, results(4), baseline=tmp_path / "b.json").verdict == "not comparable"
+
+
+def test_the_depth_of_a_live_retriever_is_the_k_it_was_asked_for_or_where_it_ends_before() -> None:
+    def search(query: str, k: int) -> list[str]:
+        return [f"{query}-d{n}" for n in range(min(k, 6))]  # the corpus has no more
+
+    cases = [{"id": query, "query": query, "relevant_ids": list(docs)} for query, docs in QRELS.items()]
+    for measure, depth in (("R@5", (5, True)), ("R@8", (6, False))):
+        result = gate(cases, search, measure, baseline=search)
+        assert result.passed
+        assert result.baseline is not None
+        assert (result.baseline.facts.depth, result.baseline.facts.is_requested) == depth
+
+
+def test_compare_says_the_same_and_tests_only_what_is_comparable() -> None:
+    found = compare(QRELS, {"full": results(10), "k3": results(3)}, ["R@10", "R@3"])
+    reason = "k3 has at most 3 documents per query, R@10 needs 10"
+    row, other = found["k3", "R@10"], found["k3", "R@3"]
+    assert (row.outcome(found.alpha), row.p, row.difference, row.reason) == ("not comparable", None, None, reason)
+    assert found.answer().startswith(f"k3 and full are not comparable on R@10: {reason}.")
+    assert other.outcome(found.alpha) == "unchanged"
+    assert found.changes == {}
+
+
+def test_of_three_systems_none_is_the_best_if_some_cannot_be_compared() -> None:
+    found = compare(QRELS, {"full": results(10), "same": results(10), "k3": results(3)}, ["R@10"])
+    assert found.ranking is None
+    assert found.answer() == (
+        "Not all systems can be compared on R@10. k3 and full are not comparable on R@10: "
+        "k3 has at most 3 documents per query, R@10 needs 10."
+    )
+
+
+@pytest.mark.parametrize("correction", ["tukey", "holm"])
+def test_no_correction_tests_what_is_not_comparable(correction: Any) -> None:
+    from rankgauge import Statistics
+
+    found = compare(
+        QRELS,
+        {"full": results(10), "same": results(10), "k3": results(3)},
+        ["R@10", "RR"],
+        statistics=Statistics(test="randomization", correction=correction, resamples=200),
+    )
+    assert found["k3", "R@10"].p_corrected is None
+    assert found["k3", "RR"].p_corrected is not None
