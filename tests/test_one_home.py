@@ -194,10 +194,10 @@ def test_p_and_its_family_are_the_same_in_every_command(files: list[Path], comma
     statistics = Statistics(test="wilcoxon", correction="bonferroni")
     expected = compare(JUDGED, [*files[1:]], "RR R@2", statistics=statistics).to_dict()
     assert expected["family"] == (
-        "wilcoxon test; RR (primary): Bonferroni over 2 comparisons (2 systems); "
+        "wilcoxon test; RR (primary): Bonferroni over 3 comparisons (3 pairs); "
         "other measures: Bonferroni over 2 comparisons (2 systems × 1 measure)"
     )
-    assert expected["differences"][0]["p_corrected"] == 2 * expected["differences"][0]["p"] < 0.05
+    assert expected["differences"][0]["p_corrected"] == 3 * expected["differences"][0]["p"] < 0.05
     content = {"measures": ["RR", "R@2"], "statistics": STATISTICS}
     (config,) = write_json(files[0].parent, rankgauge=content)  # JSON is YAML
     options = ("-m", "RR", "-m", "R@2", "--test", "wilcoxon", "--correction", "bonferroni")
@@ -488,7 +488,7 @@ def test_a_group_of_one_query_has_no_row_and_takes_no_part_in_the_test_between_g
     )
     between_kinds, between_lone = found.interactions
     assert between_kinds.p == expected.p
-    assert (between_lone.p, between_lone.reason) == (None, "fewer than two groups with at least 2 queries")
+    assert (between_lone.p, between_lone.reason) == (None, "fewer than two groups with at least 10 queries")
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,6 @@ def test_a_benchmark_on_a_full_disk_names_the_file_and_blames_no_system(
     assert done.code == 71
     error = [line for line in done.err.splitlines() if line.startswith("error: ")]
     assert len(error) == 1
-    assert "/out.partial/runs/one.trec.journal: cannot write: No space left on device" in error[0]
+    assert "/out.partial/runs/one.jsonl.journal: cannot write: No space left on device" in error[0]
     assert "two" not in done.err
     assert not (tmp_path / "out").exists()

@@ -195,7 +195,7 @@ def test_no_permutation_exceeds_1_and_the_greedy_one_reaches_it(case: tuple[Judg
     hits = hits_of(*((judged, order) for order in itertools.permutations(judged)))
     for measure in MEASURES:
         values = measure(hits)
-        assert values.max() <= 1.0
+        assert values.max() <= 1.0 + 1e-15  # the ideal adds the same gains in another order
         if dict(measure.parameters).get("norm") == "ideal" and any(judged.values()):
             assert measure(hits_of((judged, greedy(judged, measure["alpha"]))))[0] == pytest.approx(1.0)
 

@@ -77,7 +77,9 @@ LATER = {  # what rooms after this one do, imported on first use
 ENTRY, HISTORY, COMMAND = "entry:", "history:", "command:"
 BASELINE_MARK = b'"rankgauge.baseline/'
 MATCH_KEY = "match"
-MATCH_MARK = re.compile(rb'"match"|^[^\n{\[]*\bmatch\b|(?m:^[\s-]*match\s*:)')  # a key of JSON or YAML, a column of CSV
+MATCH_MARK = re.compile(
+    rb'"match"|^[^\n{\[]*\bmatch\b|(?m:^[ \t-]*match[ \t]*:)'
+)  # a key of JSON or YAML, a column of CSV
 NAMED_QUERIES = 3
 DETECTED_ROWS, MAX_DETECTED_BYTES = 1000, 1 << 22  # of a log whose first row does not say what it holds
 MIN_SENTENCE = 5  # words from which a label is a sentence, even if ids have white space

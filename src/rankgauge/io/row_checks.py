@@ -58,19 +58,25 @@ def report_duplicates(faults: Faults, rows: Batch, first_rows: Ints, repeated_ro
         rows.line[repeated_rows],
         expected=ONE_DOCUMENT_ONCE,
         found=describe,
-        action=_truncated_hint(rows.doc, repeated_rows) or DUPLICATE_HINT,
+        action=lambda at: _truncated_hint(rows, int(repeated_rows[at])) or DUPLICATE_HINT,
     )
 
 
-def _truncated_hint(docs: Ids, repeated_rows: Ints) -> str | None:
-    """What to do if ids are the same because they were cut: keeping the first would hide other documents."""
-    if not len(repeated_rows):
-        return None
-    longest = int(docs.length.max())
-    is_cut = bool((docs.length[repeated_rows] == longest).all()) and int(docs.length.min()) < longest
-    has_ellipsis = all(docs[int(row)].endswith((b"...", "…".encode())) for row in repeated_rows[:3])
-    if has_ellipsis or (is_cut and longest >= MIN_CUT_BYTES):
-        return f"the ids look truncated, at {longest} bytes: write them in full"
+def _truncated_hint(rows: Batch, repeated: int) -> str | None:
+    """What to do if ids are the same because they were cut: keeping the first would hide other documents.
+
+    They were if they end with an ellipsis, or if no id of the query is longer and some are shorter.
+    """
+    doc, query = rows.doc[repeated], rows.query[repeated]
+    begin, end = repeated, repeated
+    while begin > 0 and rows.query[begin - 1] == query:
+        begin -= 1
+    while end < len(rows.doc) and rows.query[end] == query:
+        end += 1
+    lengths = rows.doc.length[begin:end]
+    is_cut = len(doc) >= MIN_CUT_BYTES and len(doc) == int(lengths.max()) > int(lengths.min())
+    if is_cut or doc.endswith((b"...", "…".encode())):
+        return f"the ids look truncated, at {len(doc)} bytes: write them in full"
     return None
 
 

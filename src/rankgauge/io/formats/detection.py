@@ -21,7 +21,7 @@ HEAD_BYTES = 1 << 16
 OBJECT = rb'\s*\{\s*["}]'  # compiled only if a file is not a TREC file
 ARRAY = rb"\s*\[\s*[{\]]"
 YAML_SUFFIXES = (".yaml", ".yml")
-YAML = rb"(?:\s*#[^\n]*\n|\s*\n)*(?:---[ \t]*(?:#[^\n]*)?\n|- +[\w-]+:(?:\s|$)|[\w-]+:[ \t]*(?:#[^\n]*)?\r?\n)"
+YAML = rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?:---[ \t]*(?:#[^\n]*)?\n|- +[\w-]+:(?:\s|$)|[\w-]+:[ \t]*(?:#[^\n]*)?\r?\n)"
 
 
 class Head:
