@@ -264,7 +264,7 @@ def gate_command(
 
     A required value that is missed fails; so does a significant drop from a baseline (paired over queries, one-sided,
     corrected over all measures and groups) of at least the margin. Exit codes: 0 passed or undecided, 1 failed, 2
-    cannot be decided. The labels of a log, which has results too, apply to the baseline.
+    cannot be decided. The labels of a log apply to the baseline, too.
     """
     sources.check()
     saving = output.saving
