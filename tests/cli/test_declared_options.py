@@ -32,7 +32,7 @@ FILES = set(
     "--qrels --queries --reuse --runs --stamp --summary --test --to --write-baseline".split()
 )
 SWITCHES = set(
-    "--append --dry-run --escape-formulas --force --no-code --openmetrics --plain --rebuild --remove".split()
+    "--append --dry-run --escape-formulas --force --no-code --openmetrics --plain --rag --rebuild --remove".split()
 )
 TEXTS = set(
     "--assessor --column --exec --from --install --judge --kpi --retriever --search --set --tag --to --webhook "

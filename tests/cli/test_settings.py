@@ -106,6 +106,8 @@ CONVENTIONS = {  # key of the section measures → the section, and the same on 
     "query_set": (f"{NAMES}, query_set: both", ("--query-set", "both")),
     "no_relevant": (f"{NAMES}, no_relevant: skip", ("--no-relevant", "skip")),
     "split": (f"{NAMES}, split: test", ("--split", "test")),
+    "min_score": (f"{NAMES}, min_score: 0.5", ("--min-score", "0.5")),
+    "forbid": (f"{NAMES}, forbid: [id = none]", ("--forbid", "id = none")),
 }
 TESTS = {  # key of the section statistics → its value, and the words that describe it
     "test": ("t", "t test"),

@@ -130,9 +130,9 @@ def test_an_entry_comes_back_from_both_encodings(entry: SavedEntry) -> None:
     ("part", "made", "elsewhere"),
     [
         (EntryPart.ENTRY, EntrySummary, {"facts"}),
-        (EntryPart.SCORES, Scores, {*GIVEN, "extras"}),  # the latency is a fact of the entry
+        (EntryPart.SCORES, Scores, {*GIVEN, "extras", "answers"}),  # the latency is a fact of the entry
         (EntryPart.RUN, Run, {"offsets", "columns", "extras"}),
-        (EntryPart.LABELS, Qrels, {"offsets", "columns", "iters", "by_group"}),
+        (EntryPart.LABELS, Qrels, {"offsets", "columns", "iters", "by_group", "forbidden"}),
     ],
 )
 def test_nothing_of_an_entry_is_forgotten(part: EntryPart, made: Any, elsewhere: set[str]) -> None:

@@ -122,6 +122,18 @@ def recall(
     return ratio(count_relevant(top(labels, cutoff), rel), divisor)
 
 
+def recall_all(labels: Labels, judged: Grades, *, cutoff: int, rel: float = 1) -> float:
+    """Whether every relevant document is among the first k."""
+    relevant = count_relevant(judged, rel)
+    return float(relevant > 0 and count_relevant(top(labels, cutoff), rel) == relevant)
+
+
+def context_precision(labels: Labels, judged: Grades, *, cutoff: int | None = None, rel: float = 1) -> float:
+    """The sum of v_i * P@i, divided by the sum of v_i."""
+    first = top(labels, cutoff)
+    return ratio(sum_of_precisions(first, rel), count_relevant(first, rel))
+
+
 def f_measure(labels: Labels, judged: Grades, *, cutoff: int, rel: float = 1, beta: float = 1.0) -> float:
     """F: the true F-beta of P_k and recall_k."""
     p = precision(labels, judged, cutoff=cutoff, rel=rel)
@@ -516,6 +528,8 @@ def number_nonrelevant(labels: Labels, judged: Grades, *, rel: float = 1) -> flo
 DEFINITIONS: dict[str, Definition] = {
     "P": precision,
     "R": recall,
+    "RecallAll": recall_all,
+    "ContextPrecision": context_precision,
     "AP": average_precision,
     "GMAP": geometric_average_precision,
     "GMBpref": geometric_bpref,

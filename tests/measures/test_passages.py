@@ -188,7 +188,9 @@ def test_what_gold_passages_do_not_have_is_refused() -> None:
         MeasureError, match="nDCG@10 needs one grade per document, but these judgments are gold"
     ) as error:
         evaluate(qrels, run, "nDCG@10")
-    assert "StRecall, alpha_nDCG, ERR_IA, TokenRecall, TokenPrecision, TokenIoU" in (error.value.hint or "")
+    assert "StRecall, EvidenceAll, alpha_nDCG, ERR_IA, TokenRecall, TokenPrecision, TokenIoU" in (
+        error.value.hint or ""
+    )
     with pytest.raises(MeasureError, match="TokenRecall needs gold passages"):
         evaluate({"q": {"a": 1}}, {"q": ["a"]}, "TokenRecall")
     for wrong in ("TokenRecall(budget=0)", "TokenRecall(budget=1.5)", "TokenRecall(unit='words')"):

@@ -39,6 +39,8 @@ Command = Callable[..., Any]
 Judged = dict[str, set[str]]  # the subtopics of each document
 NAMES = [
     "StRecall@3",
+    "EvidenceAll@3",
+    "EvidenceAll@6",
     "alpha_nDCG@3",
     "alpha_DCG@2",
     "alpha_nDCG(alpha=0.3)@5",
@@ -148,8 +150,9 @@ def defined(name: str, judged: Judged, ranking: Sequence[str]) -> float:
         return 0.0
     k: int = parameters.get("cutoff") or len(ranking)
     top = ranking[:k]
-    if base == "StRecall":
-        return len(set().union(*(judged.get(doc, set()) for doc in top))) / len(every)
+    if base in ("StRecall", "EvidenceAll"):
+        share = len(set().union(*(judged.get(doc, set()) for doc in top))) / len(every)
+        return share if base == "StRecall" else float(share == 1)
     if base in ("P_IA", "AP_IA"):
         total = 0.0
         for subtopic in every:

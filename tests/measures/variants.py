@@ -8,6 +8,8 @@ from rankgauge.measures.names import parse_measure
 NAMES: dict[str, list[str]] = {
     "P": ["P@1", "P@5", "P(rel=2)@3", "P(norm='retrieved')@5", "P(judged_only=True)@5"],
     "R": ["R@1", "R@5", "R(rel=2)@3", "R(norm='min')@2", "R(judged_only=True)@5"],
+    "RecallAll": ["RecallAll@1", "RecallAll@5", "RecallAll(rel=2)@3", "RecallAll(judged_only=True)@5"],
+    "ContextPrecision": ["ContextPrecision", "ContextPrecision@3", "ContextPrecision(rel=2)@5"],
     "AP": ["AP", "AP@3", "AP(rel=2)", "AP(norm='min')@2", "AP(judged_only=True)@5"],
     "GMAP": ["GMAP", "GMAP(rel=2)"],
     "GMBpref": ["GMBpref"],

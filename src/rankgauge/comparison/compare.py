@@ -14,6 +14,7 @@ from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.comparison.difference_families import (
     Family,
     describe_families,
+    family_sizes,
     group_differences,
     interactions,
     weighted_family,
@@ -150,7 +151,7 @@ def compare_evaluation(
         statistics=statistics,
         scope=scope,
         family=describe_families(families, statistics),
-        family_sizes=(families[0].size, sum(family.size for family in families[1:])),
+        family_sizes=family_sizes(families),
         weighted=weighted_family(pairs, statistics),
         ranking=rankings[0] if rankings else None,
         further_rankings=tuple(rankings[1:]),
@@ -219,7 +220,7 @@ def _largest_changes(
         losses = [row for row in np.argsort(improvement, kind="stable")[:limit].tolist() if improvement[row] < 0]
         out[pair.name] = tuple(
             QueryChange(pair.baseline.queries[row], float(differences[row]), (), float(differences[row]))
-            if before is None or after is None
+            if before is None or after is None or measure.definition.needs_answers
             else explain(measure, qrels, before.hits, after.hits, row)
             for row in [*gains, *losses]
         )

@@ -40,7 +40,7 @@ class Comparison(Tabular):
     differences: tuple[Difference, ...]
     statistics: Statistics
     family: str  # over what p was corrected, and under which assumption
-    family_sizes: tuple[int, int]  # the number of p values corrected for: of the primary measure, and of the others
+    family_sizes: tuple[int, ...]  # p values corrected for: of the primary measure, the others, those with lower better
     scope: Scope = "baseline"  # of the differences on the primary measure that are corrected together
     weighted: WeightedFamily | None = None  # the primary measure, if queries have weights
     ranking: SystemRanking | None = None  # on the primary measure, if all pairs of systems are compared

@@ -1,7 +1,8 @@
 """Differences that are tested and corrected together: over all queries, with weights, and within groups.
 
 The first measure is the primary one: it carries the answer, and its systems are corrected for each other only. All
-other measures are secondary, and are one family with all systems. If there is no baseline that was chosen, three or
+other measures are secondary, and are one family with all systems; those of which lower is better are another, so that
+guarding against leaks or false answers costs the others no power. If there is no baseline that was chosen, three or
 more systems are compared in all pairs (``system_ranking``); here, each is compared with the baseline.
 """
 
@@ -29,6 +30,7 @@ from rankgauge.core.ids import Ints
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.query_groups import groups
 from rankgauge.measures.aggregates import weighted_mean
+from rankgauge.measures.measure import Direction
 from rankgauge.stats.corrections import correct, tukey
 from rankgauge.stats.draws import RESAMPLES, Resampling
 from rankgauge.stats.group_interaction import interaction
@@ -40,6 +42,7 @@ ASSUMPTIONS = {
 }
 SIGN_FLIPS = "joint sign flips assume that under the null all signs of a query flip together"
 NO_SHARED_QUERY = "no query has a value for every system"
+OTHERS, LOWER = "other measures", "lower is better"  # names of families
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,11 @@ class Hypothesis:
         """The name of the measure."""
         return self.pair.system.measures[self.column].name
 
+    @property
+    def direction(self) -> Direction:
+        """The sign of an improvement of the measure."""
+        return self.pair.system.measures[self.column].definition.direction
+
 
 @dataclass(frozen=True)
 class Family:
@@ -64,6 +72,7 @@ class Family:
     size: int  # the number of p values corrected for
     description: str
     notes: tuple[Note, ...] = ()
+    name: str = ""
 
 
 def cells_of(pairs: Sequence[Pair], columns: Sequence[int]) -> list[Hypothesis]:
@@ -101,17 +110,32 @@ def baseline_family(pairs: Sequence[Pair], columns: Sequence[int], statistics: S
     if not columns:
         return None
     factors = [(len(pairs), "system"), *([] if columns[0] == 0 else [(len(columns), "measure")])]
-    family = make_family(cells_of(pairs, columns), statistics, *factors)
+    family = make_family(cells_of(pairs, columns), statistics, *factors, strata=pairs[0].classes)
     return _with_tukey(family, pairs, statistics) if statistics.correction == "tukey" else family
 
 
+def family_columns(pairs: Sequence[Pair]) -> dict[str, list[int]]:
+    """The measures of each family, by its name: the primary one, the others, and those of which lower is better."""
+    primary, *others = pairs[0].system.measures
+    columns: dict[str, list[int]] = {f"{primary.name} (primary)": [0], OTHERS: [], LOWER: []}
+    for column, measure in enumerate(others, 1):
+        columns[LOWER if measure.definition.direction < 0 else OTHERS].append(column)
+    return {name: found for name, found in columns.items() if found}
+
+
+def family_sizes(families: Sequence[Family]) -> tuple[int, ...]:
+    """The number of p values of the primary measure, of the others, and of those of which lower is better, if any."""
+    sizes = {family.name: family.size for family in families}
+    return families[0].size, sizes.get(OTHERS, 0), *([sizes[LOWER]] if LOWER in sizes else [])
+
+
 def describe_families(families: Sequence[Family], statistics: Statistics) -> str:
-    """The test, the correction of the family of the primary measure and of the others, and what they assume."""
-    primary, *others = families
-    parts = [statistics.description, f"{primary.rows[0].measure} (primary): {primary.description}"]
-    if not others:
-        parts[-1] = primary.description
-    parts += [f"other measures: {family.description}" for family in others]
+    """The test, the correction of each family, and what they assume."""
+    parts = [statistics.description]
+    if len(families) == 1:
+        parts.append(families[0].description)
+    else:
+        parts += [f"{family.name}: {family.description}" for family in families]
     if statistics.correction == "maxt" and not statistics.is_joint:
         parts.append(SIGN_FLIPS)
     assumption = ASSUMPTIONS.get(statistics.correction)
@@ -228,14 +252,23 @@ def group_differences(
     labels = [label for label, _ in labeled]
     if not labeled:
         return [], CORRECTION_LABELS["none"]
-    factors = (len(pairs), "system"), (len(pairs[0].system.measures), "measure"), (len(set(labels)), "group")
     strata = _strata([members for _, members in groups(pairs[0].system.columns, by)], pairs[0].units)
-    family = make_family([cell for _, cell in labeled], separately_corrected(statistics), *factors, strata=strata)
     total = {(row.system, row.measure): row.difference or 0.0 for row in totals}
-    return [
-        GroupDifference(by, label, row, _is_opposite(row, total[row.system, row.measure], statistics.alpha))
-        for label, row in zip(labels, family.rows, strict=True)
-    ], family.description
+    found: dict[int, GroupDifference] = {}
+    descriptions: list[str] = []
+    for is_lower in (False, True):
+        members = [place for place, (_, cell) in enumerate(labeled) if (cell.direction < 0) == is_lower]
+        if not members:
+            continue
+        cells = [labeled[place][1] for place in members]
+        measures = len({cell.measure for cell in cells})
+        factors = (len(pairs), "system"), (measures, "measure"), (len(set(labels)), "group")
+        family = make_family(cells, separately_corrected(statistics), *factors, strata=strata)
+        descriptions.append(f"lower is better: {family.description}" if descriptions else family.description)
+        for place, row in zip(members, family.rows, strict=True):
+            is_opposite = _is_opposite(row, total[row.system, row.measure], statistics.alpha)
+            found[place] = GroupDifference(by, labels[place], row, is_opposite)
+    return [found[place] for place in range(len(labeled))], "; ".join(descriptions)
 
 
 def _strata(groups: Sequence[Mask], units: Column | None) -> Column | None:

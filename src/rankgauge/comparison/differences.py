@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from rankgauge.comparison.significance import TestedDifference
 from rankgauge.comparison.statistics_options import Statistics, is_significant
-from rankgauge.core.arrays import GEOMETRIC_FLOOR, Floats
+from rankgauge.core.arrays import GEOMETRIC_FLOOR, Column, Floats
 from rankgauge.core.formatting import plural, text_of
+from rankgauge.core.qrels import expects_nothing
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
@@ -205,6 +206,18 @@ class SharedValues(NamedTuple):
     kept: Mask  # which of all queries these are
 
 
+def answer_classes(scores: Scores) -> Column | None:
+    """Which queries expect nothing, if some do: draws keep the sizes of both classes. None if a unit is in both."""
+    nothing = scores.without_relevant & expects_nothing(scores.columns, len(scores))
+    if not nothing.any():
+        return None
+    units = scores.columns.get("unit")
+    if units is not None:
+        pairs = {*zip(units.tolist(), nothing.tolist(), strict=True)}
+        return nothing if len(pairs) == len(set(units.tolist())) else None
+    return nothing
+
+
 class Pair:
     """A system and the baseline."""
 
@@ -221,6 +234,7 @@ class Pair:
         self.system_values, self.baseline_values = on_scale(system), on_scale(baseline)
         self.shared = shared_queries(system, baseline)
         self.units = system.columns.get("unit")
+        self.classes = answer_classes(system)
 
     def values(self, column: int, queries: Mask) -> SharedValues:
         """A measure for the queries that have a value of both systems."""

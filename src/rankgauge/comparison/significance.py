@@ -84,6 +84,16 @@ class PairedColumns:
             noise=self.noise[column],
         )
 
+    def only(self, indexes: Sequence[int]) -> PairedColumns:
+        """Some of the columns."""
+        return replace(
+            self,
+            system=self.system[:, indexes],
+            baseline=self.baseline[:, indexes],
+            ranges=tuple(self.ranges[index] for index in indexes),
+            noise=tuple(self.noise[index] for index in indexes) if self.noise else (),
+        )
+
     def at(self, index: int) -> PairedColumn:
         """Both values of the queries that have a difference, and their units."""
         kept = ~np.isnan(self.differences[:, index])

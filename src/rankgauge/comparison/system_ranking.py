@@ -20,6 +20,7 @@ from rankgauge.comparison.difference_families import (
     Family,
     Hypothesis,
     baseline_family,
+    family_columns,
     joint_query_notes,
     paired_columns,
     with_queries_needed,
@@ -99,18 +100,16 @@ def family_scope(systems: int, statistics: Statistics, *, is_chosen: bool) -> Sc
 def compared_families(
     pairs: Sequence[Pair], scores: Sequence[Scores], scope: Scope, statistics: Statistics
 ) -> tuple[list[Family], list[SystemRanking]]:
-    """The family of the primary measure and that of the others, and the rankings if all pairs are compared."""
-    others = list(range(1, len(scores[0].measures)))
-    ranked = [] if scope != "all pairs" else [[0], others] if statistics.letters == "all" else [[0]]
+    """The families of the primary measure and of the others, and the rankings if all pairs are compared."""
     families: list[Family] = []
     rankings: list[SystemRanking] = []
-    for columns in ([0], others):
-        if columns and columns in ranked:
+    for name, columns in family_columns(pairs).items():
+        if scope == "all pairs" and (columns == [0] or statistics.letters == "all"):
             family, found = _all_pairs(pairs, scores, columns, statistics)
-            families.append(family)
+            families.append(replace(family, name=name))
             rankings += found
         elif (against := baseline_family(pairs, columns, statistics)) is not None:
-            families.append(against)
+            families.append(replace(against, name=name))
     return families, rankings
 
 
@@ -175,10 +174,11 @@ def _tests(
     """The tests of all pairs; Tukey's are of all systems together. What is detectable is known of the baseline's."""
     base = cells[0].pair.baseline.run
     shown = [cell.pair.baseline.run == base for cell in cells]
+    columns = paired_columns(cells, cells[0].pair.classes)
     if statistics.correction != "tukey":
-        return family_tests(paired_columns(cells), statistics, sensitivity=shown)
+        return family_tests(columns, statistics, sensitivity=shown)
     size = len(cells) // len(orders)
-    alone = family_tests(paired_columns(cells), replace(statistics, correction="none"), size, sensitivity=shown)
+    alone = family_tests(columns, replace(statistics, correction="none"), size, sensitivity=shown)
     p_of: dict[tuple[int, frozenset[str]], float | None] = {}
     for column, ordered in orders.items():
         kept, units = _common(ordered, column), cells[0].pair.units

@@ -141,6 +141,7 @@ class GateSection(ConfigSection):
     require: Required | None = Field(
         default=None, description="Values that means must reach: nDCG@10>=0.35; with by, those of every group, too."
     )
+    no_leaks: bool | None = Field(default=None, description="Whether any forbidden document that is returned fails.")
     require_each: Required | None = Field(default=None, description="Values that every query must reach: Success@5>=1.")
     requirements: dict[str, Required] | None = Field(
         default=None, description="With by, the requirements of groups by their labels, in place of require."

@@ -154,4 +154,7 @@ def _family_size(comparison: Comparison, measure: str) -> int:
     """The number of comparisons that those on a measure are corrected for."""
     if comparison.correction_label is None:
         return 1
-    return max(1, comparison.family_sizes[measure != comparison.primary])
+    if measure == comparison.primary:
+        return max(1, comparison.family_sizes[0])
+    is_lower_better = any(row.direction < 0 for row in comparison.differences if row.measure == measure)
+    return max(1, comparison.family_sizes[2 if is_lower_better else 1])

@@ -14,6 +14,7 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Interner, Ints, concatenate, number_ids
 
 if TYPE_CHECKING:
+    from rankgauge.core.group_judgments import Evidence
     from rankgauge.core.run import RunExtras
 
 ID_COLUMNS = ("query", "doc", "iters", "subgroup", "rank", "tag")
@@ -41,6 +42,8 @@ class Batch:
     failed: tuple[bytes, ...] = ()  # queries that the system failed to answer, with or without rows
     system: bytes = b""  # the run that all rows belong to, if the source knows it without a column of tags
     extras: RunExtras | None = None  # what came with the results of that run
+    forbidden: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # documents not to be returned, by query
+    evidence: Evidence | None = None  # alternatives among the judged documents, if queries list them
     blank: Ints = field(default_factory=lambda: NO_LINES)  # the blank lines, if they matter
     has_ranks_only: bool = False  # the values are ranks, of which scores are made when all rows of a query are there
     is_visible: bool = False  # whether the ids are known to have visible ASCII characters only

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from rankgauge.errors import InputError, shown
 
 if TYPE_CHECKING:
     from rankgauge.core.hits import Hits
-    from rankgauge.core.qrels import JudgmentKind
+    from rankgauge.core.qrels import JudgmentKind, Qrels
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,7 @@ class GroupJudgments:
     kind: JudgmentKind = "groups"  # what the groups and levels are
     subgroup: Ints | None = None
     subgroups: Ids | None = None
+    is_evidence: bool = False  # whether the subtopics are pieces of evidence
     match: str = ""  # how labels are matched with results, if groups are labels
 
     def __len__(self) -> int:
@@ -106,6 +107,14 @@ class GroupJudgments:
         return b"".join([self.kind.encode("ascii"), *(array.tobytes() for array in arrays), *names])
 
 
+@dataclass(frozen=True)
+class Evidence:
+    """What queries need: for each piece of evidence, the documents of which one is enough."""
+
+    pieces: Mapping[bytes, Sequence[Sequence[bytes]]]  # by query
+    is_complete: bool  # whether all of these queries list their relevant documents, too
+
+
 @dataclass(frozen=True, eq=False)
 class GroupedRows:
     """The columns of judgments by query and document, and the judgments of groups behind them."""
@@ -169,6 +178,43 @@ def group_rows(
             subgroups=subgroups,
         ),
     )
+
+
+NO_PIECE = b"-"  # of a judged document that is no evidence
+
+
+def evidence_rows(qrels: Qrels, evidence: Evidence) -> GroupedRows:
+    """The judgments of documents, with their pieces of evidence as subtopics.
+
+    Of a query without evidence, each relevant document is a piece of its own.
+    """
+    queries: list[bytes] = []
+    pieces: list[bytes] = []
+    docs: list[bytes] = []
+    levels: list[float] = []
+    for number, query in enumerate(qrels.queries):
+        begin, end = int(qrels.offsets[number]), int(qrels.offsets[number + 1])
+        judged = [qrels.docs[row] for row in range(begin, end)]
+        grades = dict(zip(judged, qrels.grades[begin:end].tolist(), strict=True))
+        listed = evidence.pieces.get(query)
+        if listed is None:
+            listed = [[doc] for doc, grade in grades.items() if grade > 0]
+        rows = [(str(place).encode(), doc) for place, piece in enumerate(listed, 1) for doc in dict.fromkeys(piece)]
+        others = grades.keys() - {doc for _, doc in rows}
+        for piece, doc in [*rows, *((NO_PIECE, doc) for doc in others)]:
+            queries.append(query)
+            pieces.append(piece)
+            docs.append(doc)
+            levels.append(-1.0 if piece == NO_PIECE else grades[doc])
+    query_ids, piece_ids, doc_ids = map(Ids.from_bytes, (queries, pieces, docs))
+    grouped = group_rows(query_ids, piece_ids, doc_ids, np.array(levels, dtype=np.float64), by_subtopic=True)
+    grade_of = dict(zip(zip(qrels.query.tolist(), qrels.docs, strict=True), qrels.grades.tolist(), strict=True))
+    number_of = {query: number for number, query in enumerate(qrels.queries)}
+    numbers = [number_of[query] for query in grouped.queries]
+    rows_of = zip(group_of(grouped.offsets).tolist(), grouped.docs, strict=True)
+    doc_grades = np.array([grade_of[numbers[query], doc] for query, doc in rows_of])
+    kind: JudgmentKind = "subtopics" if evidence.is_complete else "evidence"
+    return replace(grouped, grades=frozen(doc_grades), by_group=replace(grouped.by_group, kind=kind, is_evidence=True))
 
 
 def numbered(ids: Ids) -> tuple[Ints, Ids]:

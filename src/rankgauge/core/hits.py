@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rankgauge.core.group_judgments import GroupJudgments
     from rankgauge.core.passage_judgments import PassageJudgments
     from rankgauge.core.preferences import QueryPreferences
+    from rankgauge.core.query_answers import QueryAnswers
 
 PerQuery = Floats
 
@@ -78,6 +79,7 @@ class Hits:
     judged: Floats
     columns: Mapping[str, Column] = field(default_factory=dict)
     by_group: GroupJudgments | PassageJudgments | None = None
+    answers: QueryAnswers | None = None  # if a measure needs them
     uncombined: Hits | None = None  # if labels were combined because one result is the first match of several
 
     def __len__(self) -> int:
@@ -219,6 +221,7 @@ class Hits:
             judged=self.judged[judged],
             columns={name: values[keep] for name, values in self.columns.items()},
             by_group=None if self.by_group is None else self.by_group.take(np.flatnonzero(keep), self.judged_offsets),
+            answers=None if self.answers is None else self.answers.select(keep),
         )
 
     # -- for kernels ----------------------------------------------------------------------------------------

@@ -20,14 +20,14 @@ from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError, InputTypeError, found_text, shown
 
 if TYPE_CHECKING:
-    from rankgauge.core.group_judgments import GroupJudgments
+    from rankgauge.core.group_judgments import Evidence, GroupJudgments
     from rankgauge.core.passage_judgments import PassageJudgments
     from rankgauge.core.ranking import Compat
 
 LARGEST_GRADE = 127
 ANSWERABLE = "answerable"  # the column of queries that says whether any document is expected
 MANY_ENTRIES = 1 << 14  # whose arrays are large
-JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "passages", "labels"]
+JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "evidence", "passages", "labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +48,7 @@ class Qrels(HtmlView):
     iters: Ids | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
     by_group: GroupJudgments | PassageJudgments | None = None
+    forbidden: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by query: documents not to be returned
 
     @classmethod
     def from_columns(
@@ -230,6 +231,11 @@ class Qrels(HtmlView):
         """What kind of judgments these are."""
         return "grades" if self.by_group is None else self.by_group.kind
 
+    @property
+    def lists_evidence(self) -> bool:
+        """Whether queries list pieces of evidence, beside their relevant documents or in place of them."""
+        return bool(getattr(self.by_group, "is_evidence", False))
+
     def groups_for(self, compat: Compat) -> GroupJudgments | PassageJudgments | None:
         """The judgments by group as a join needs them: levels in the precision in which they are compared."""
         return None if self.by_group is None else self.by_group.at_precision(compat)
@@ -272,6 +278,9 @@ class Qrels(HtmlView):
         digest.update(np.ascontiguousarray(self.grades[rows], dtype="<f8").tobytes())
         if self.by_group is not None:
             digest.update(self.by_group.content())
+        if self.forbidden:
+            names = [name for name in self.queries.to_text() if name in self.forbidden]
+            digest.update(repr([(name, sorted(self.forbidden[name])) for name in names]).encode())
         if (nothing := expects_nothing(self.columns, len(self.queries))).any():
             digest.update(nothing.tobytes())
         return digest.hexdigest()
@@ -318,6 +327,54 @@ class Qrels(HtmlView):
     def with_columns(self, columns: Mapping[str, Any] | None) -> Qrels:
         """These judgments with additional columns of the queries."""
         return replace(self, columns={**self.columns, **query_columns(columns, self.queries)})
+
+    def with_evidence(self, evidence: Evidence | None) -> Qrels:
+        """These judgments with pieces of evidence as subtopics; its documents are judged already."""
+        if evidence is None:
+            return self
+        from rankgauge.core.group_judgments import evidence_rows
+
+        rows = evidence_rows(self, evidence)
+        made = Qrels(self.name, rows.queries, rows.offsets, rows.docs, rows.grades, by_group=rows.by_group)
+        judged = set(rows.queries)
+        made = made.with_queries([query for query in self.queries if query not in judged])
+        return replace(made, columns=self.columns, forbidden=self.forbidden)
+
+    def with_forbidden(self, documents: Mapping[str, Iterable[str]]) -> Qrels:
+        """These judgments with documents that must not be returned, by query; one that is relevant is an error.
+
+        A forbidden document is judged nonrelevant. Queries that are not judged are left out.
+        """
+        listed = {query: [docs] if isinstance(docs, str) else list(docs) for query, docs in documents.items()}
+        if not any(listed.values()):
+            return self
+        names = self.queries.to_text()
+        forbidden = {query: dict.fromkeys(self.forbidden.get(query, ())) for query in names}
+        for query, docs in listed.items():
+            if query in forbidden:
+                forbidden[query] |= dict.fromkeys(docs)
+        relevant = np.flatnonzero(self.grades > 0)
+        rows = zip(self.query[relevant].tolist(), self.docs.take(relevant).to_text(), strict=True)
+        for number, doc in rows:
+            if doc in forbidden[names[number]]:
+                raise InputError(
+                    f"document {shown(doc)} is both forbidden and relevant for query {shown(names[number])}",
+                    hint="leave it out of one of the two lists",
+                )
+        kept = {query: tuple(docs) for query, docs in forbidden.items() if docs}
+        return replace(self._with_nonrelevant(kept), forbidden=kept)
+
+    def _with_nonrelevant(self, documents: Mapping[str, Sequence[str]]) -> Qrels:
+        """These judgments with further documents of grade 0, those that have a grade already excepted."""
+        if self.by_group is not None:  # each of whose documents belongs to a group
+            return self
+        graded: dict[str, dict[str, float]] = {query: {} for query in self.queries.to_text()}
+        names = list(graded)
+        for number, doc, grade in zip(self.query.tolist(), self.docs.to_text(), self.grades.tolist(), strict=True):
+            graded[names[number]][doc] = grade
+        for query, docs in documents.items():
+            graded[query] = {**dict.fromkeys(docs, 0.0), **graded[query]}
+        return replace(Qrels.from_dict(graded, name=self.name), columns=self.columns)
 
     def with_queries(self, added: Sequence[bytes]) -> Qrels:
         """These judgments with additional queries that have no judgments."""

@@ -45,6 +45,9 @@ class RunExtras:
     errors: Mapping[str, str] = field(default_factory=dict)  # by query id, of queries that failed
     requested_k: int | None = None  # how many results each query was asked for
     ids_change: bool = False  # whether the same query, asked twice, had results with other ids
+    refused: Mapping[str, bool] = field(default_factory=dict)  # by query id, if the system says whether it answered
+    tokens: Mapping[str, float] = field(default_factory=dict)  # by query id
+    cost: Mapping[str, float] = field(default_factory=dict)  # by query id, in the user's currency
 
     def to_dict(self) -> dict[str, Any]:
         """Latency and failures for JSON."""
@@ -53,10 +56,27 @@ class RunExtras:
             "requested_k": self.requested_k,
             "latency_ms": latency_percentiles(times) if times else None,
             "errors": dict(self.errors),
+            **{name: value for name, value in self.figures().items() if not name.endswith("latency")},
         }
+
+    def figures(self) -> dict[str, float]:
+        """What a run costs: percentiles of latency in milliseconds, tokens and money per query and in total."""
+        figures: dict[str, float] = {}
+        if self.latency_ms:
+            times = latency_percentiles(list(self.latency_ms.values()))
+            figures |= {f"{name}_latency": value for name, value in times.items()}
+        for name, values in (("tokens", self.tokens), ("cost", self.cost)):
+            if values:
+                total = math.fsum(values.values())
+                figures |= {f"mean_{name}": total / len(values), f"total_{name}": total}
+        return figures
 
 
 LATENCY_PERCENTILES = (50, 95, 99)
+FIGURES = (
+    *(f"p{percent}_latency" for percent in LATENCY_PERCENTILES),
+    *("max_latency", "mean_tokens", "total_tokens", "mean_cost", "total_cost"),
+)
 
 
 def latency_percentiles(times: Sequence[float]) -> dict[str, float]:

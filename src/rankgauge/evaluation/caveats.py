@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +21,13 @@ from rankgauge.measures.measure import Measure
 
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
 SHALLOW_RUN, SHALLOW_POOL = "shallow-run", "shallow-pool"  # codes of what makes values incomplete
+EXPECTS_NOTHING = "expects-nothing"
 UNJUDGED_SHARE = 0.01  # from which they are a caveat
 SHOWN_CUTOFFS = 10
 _CUTOFF = re.compile(r"@(\d+)")
 
 __all__ = [
+    "EXPECTS_NOTHING",
     "JoinFacts",
     "Note",
     "caveat_sentences",
@@ -33,6 +36,7 @@ __all__ = [
     "notes_on",
     "number_cutoffs",
     "several_expected",
+    "unreachable_notes",
 ]
 
 
@@ -75,6 +79,12 @@ class JoinFacts:
         about the labels.
         """
         return not (self.nonrelevant.any() or self.negative.any())
+
+    def without_forbidden(self, qrels: Qrels) -> JoinFacts:
+        """The facts of these judgments if forbidden documents are not counted as judged: they are only a guard."""
+        rows = enumerate(self.queries.to_text())
+        forbidden = np.array([len(qrels.forbidden.get(name, ())) for _, name in rows], dtype=np.int64)
+        return replace(self, nonrelevant=np.maximum(self.nonrelevant - forbidden, 0))
 
     @classmethod
     def of(cls, hits: Hits, cutoffs: Sequence[int]) -> JoinFacts:
@@ -146,6 +156,22 @@ def notes_on(
     return tuple(note for note in notes if note is not None and note.code not in codes)
 
 
+def unreachable_notes(hits: Hits, measures: Iterable[Measure]) -> tuple[Note, ...]:
+    """How many queries have more relevant documents than the cutoff of RecallAll, so that it is 0 for any ranking."""
+    notes = []
+    for measure in measures:
+        if measure.definition.name != "RecallAll":
+            continue
+        _, values = measure.applied(hits)
+        rows = np.flatnonzero(hits.relevant_judged(values["rel"]) > values["cutoff"])
+        if len(rows):
+            verb = "has" if len(rows) == 1 else "have"
+            text = f"{plural(len(rows), 'query')} {verb} more relevant documents than {measure} looks at"
+            names = listing(shown(hits.queries[row]) for row in rows.tolist())
+            notes.append(Note("more-relevant-than-k", f"{text}, and cannot reach 1: {names}"))
+    return tuple(notes)
+
+
 def _queries(facts: JoinFacts, code: str, mask: NDArray[np.bool_], what: str) -> Note | None:
     rows = np.flatnonzero(mask)
     if not len(rows):
@@ -166,7 +192,7 @@ def _nothing_expected(facts: JoinFacts) -> Note | None:
     is_empty = facts.expects_nothing & (facts.retrieved == 0) & (facts.status != Status.FAILED)
     verb = "expects" if count == 1 else "expect"
     returned = f"{int(is_empty.sum())} returned nothing"
-    return Note("expects-nothing", f"{plural(count, 'case')} {verb} nothing, not averaged: {returned}")
+    return Note(EXPECTS_NOTHING, f"{plural(count, 'case')} {verb} nothing, not averaged: {returned}")
 
 
 def _extra(facts: JoinFacts, run_queries: int | None) -> Note | None:

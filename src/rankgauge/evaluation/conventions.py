@@ -13,7 +13,7 @@ from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import UsageError
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure, parse_measures, split
-from rankgauge.measures.registry import DEFAULT_MEASURES
+from rankgauge.measures.registry import default_measures
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.query_split import QueryPart
@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 QuerySet = Literal["qrels", "both"]
 NoRelevant = Literal["zero", "skip"]
 MeasureNames = str | Measure | Iterable[str | Measure]
-VALUE_CONVENTIONS = ("compat", "query_set", "no_relevant", "rel", "graded", "split")  # others: not comparable
+VALUE_CONVENTIONS = (
+    "compat",
+    "query_set",
+    "no_relevant",
+    "rel",
+    "graded",
+    "split",
+    "min_score",
+    "forbid",
+)  # others: not comparable
 
 
 @dataclass(frozen=True)
@@ -71,8 +80,28 @@ class Conventions:
         flag="--split PART",
     )
 
+    min_score: float | None = setting(
+        None,
+        "Count a query as answered if a result scores at least SCORE.  [default: if any result is returned]",
+        Section.MEASURES,
+        flag="--min-score SCORE",
+    )
+    forbid: tuple[str, ...] = setting(
+        (),
+        "Forbid results by a rule, for Leak: 'tenant != case.tenant', 'status = retired', 'id not under "
+        "docs/{case.product}/'; repeatable.",
+        Section.MEASURES,
+        flag="--forbid RULE",
+    )
+
     def __post_init__(self) -> None:
         check_settings(self)
+        if self.forbid:
+            from rankgauge.evaluation.forbidden_documents import parse_rule  # which most evaluations do without
+
+            for rule in self.forbid:
+                parse_rule(rule)
+        object.__setattr__(self, "forbid", tuple(self.forbid))
         if self.split is not None:
             object.__setattr__(self, "split", str(self._part()))
 
@@ -91,13 +120,17 @@ class Conventions:
 
         return parse_part(str(self.split))
 
-    def measures(self, names: MeasureNames | None) -> tuple[Measure, ...]:
-        """Parse names into measures, at this grade of relevance unless a name says its own."""
+    def measures(self, names: MeasureNames | None, labels: Qrels | None = None) -> tuple[Measure, ...]:
+        """Parse names into measures, at this grade of relevance unless a name says its own.
+
+        Without names they are the default measures, of these labels if they are known.
+        """
+        names = names or default_measures(labels, has_rules=bool(self.forbid))
         if not self.graded:
             return self._binary_measures(names)
         if self.rel == 1:
-            return tuple(parse_measures(names or DEFAULT_MEASURES, compat=self.compat))
-        listed = [names] if isinstance(names, (str, Measure)) else list(names or DEFAULT_MEASURES)
+            return tuple(parse_measures(names, compat=self.compat))
+        listed = [names] if isinstance(names, (str, Measure)) else list(names)
         parts = [part for name in listed for part in (split(name) if isinstance(name, str) else [name])]
         measures = [
             measure if _names_grade(part) else _at_grade(measure, self.rel)
@@ -111,8 +144,8 @@ class Conventions:
         parse_measure(name, compat=self.compat)  # raises if it names several measures
         return self.measures(name)[0]
 
-    def _binary_measures(self, names: MeasureNames | None) -> tuple[Measure, ...]:
-        measures = tuple(parse_measures(names or DEFAULT_MEASURES, compat=self.compat))
+    def _binary_measures(self, names: MeasureNames) -> tuple[Measure, ...]:
+        measures = tuple(parse_measures(names, compat=self.compat))
         for measure in measures:
             grade = dict(measure.parameters).get("rel")
             if grade not in (None, 1):
@@ -132,6 +165,8 @@ class Conventions:
             "rel": self.rel,
             "graded": self.graded,
             "measures": "unless the name says otherwise: linear gain, AP and R over all relevant, P over k",
+            **({} if self.min_score is None else {"min_score": self.min_score}),
+            **({} if not self.forbid else {"forbid": list(self.forbid)}),
             **({} if self.split is None else {"split": self._part().to_dict()}),
         }
 
@@ -139,10 +174,12 @@ class Conventions:
         grades = "linear gain" if self.graded else "binary judgments"
         averaged = "every judged query" if self.query_set == "qrels" else "queries in run and judgments"
         skipped = ", those without relevant documents skipped" if self.no_relevant == "skip" else ""
+        answered = "" if self.min_score is None else f"; answered from score {given(self.min_score)}"
+        forbidden = "" if not self.forbid else f"; forbidden: {' | '.join(self.forbid)}"
         part = "" if self.split is None else f"{self._part().description}; "
         return (
             f"{part}{grades}, relevant from grade {given(self.rel)}, AP and R over all relevant, P over k; "
-            f"{averaged} averaged{skipped}; ties by {TIE_RULE}, scores as {self.precision}"
+            f"{averaged} averaged{skipped}; ties by {TIE_RULE}, scores as {self.precision}{answered}{forbidden}"
         )
 
 

@@ -17,8 +17,8 @@ from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView, ResultTuple
 from rankgauge.core.run import Run, Status
-from rankgauge.errors import InputError, UsageError, printable, shown, warn_user
-from rankgauge.evaluation.caveats import JoinFacts, notes_on, number_cutoffs
+from rankgauge.errors import InputError, Note, UsageError, printable, shown, warn_user
+from rankgauge.evaluation.caveats import EXPECTS_NOTHING, JoinFacts, notes_on, number_cutoffs, unreachable_notes
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import is_dataset, open_source
@@ -132,7 +132,7 @@ def _evaluate_any(
         for note in opened.warnings:
             warn_user(note.message)
         return evaluate_opened(opened, measures, conventions=conventions, reading=reading)
-    requested = conventions.measures(measures)
+    requested = conventions.measures(measures) if measures else None
     return evaluate_measures(qrels, runs, requested, conventions=conventions, reading=reading, queries=queries)
 
 
@@ -169,7 +169,8 @@ def evaluate_opened(
             queries=opened.queries,
         )
         return evaluation
-    requested = conventions.measures(measures or opened.default_measures)
+    names = measures or opened.default_measures
+    requested = conventions.measures(names) if names else None
     return evaluate_measures(
         opened.labels, opened.results, requested, conventions=conventions, reading=reading, queries=opened.queries
     )
@@ -177,7 +178,9 @@ def evaluate_opened(
 
 def needed_depth(measures: Sequence[Measure]) -> int:
     """How many results of a query the measures look at: the deepest cutoff, or 100 if one of them has none."""
-    cutoffs = [measure.cutoff for measure in measures]
+    # Answers and leaks are those of whatever depth the others need.
+    others = [measure for measure in measures if measure.cutoff is not None or not measure.definition.needs_answers]
+    cutoffs = [measure.cutoff for measure in others or measures]
     numbers = [cutoff for cutoff in cutoffs if isinstance(cutoff, int)]
     return max(numbers) if numbers and len(numbers) == len(cutoffs) else max([DEFAULT_DEPTH, *numbers])
 
@@ -185,19 +188,19 @@ def needed_depth(measures: Sequence[Measure]) -> int:
 def evaluate_measures(
     qrels: AnyQrels,
     runs: Sequence[AnyRun],
-    requested: tuple[Measure, ...],
+    requested: tuple[Measure, ...] | None,
     *,
     conventions: Conventions,
     reading: Reading | None = None,
     queries: Any = None,
 ) -> Evaluation:
-    """Score several runs with measures that have their grade of relevance already."""
-    from rankgauge.io.pipeline.parallel import join_each
+    """Score several runs with measures that have their grade of relevance already; None: the default ones."""
     from rankgauge.io.read import as_qrels
     from rankgauge.io.sources import check_runs
 
     reading = reading or Reading()
     judgments = as_qrels(qrels, reading)
+    requested = conventions.measures(None, judgments) if requested is None else requested
     for measure in requested:
         measure.check_judgments(judgments.judgments)
     texts: dict[str, str] = {}
@@ -212,34 +215,55 @@ def evaluate_measures(
     if any(isinstance(run, Scores) or hasattr(run, "scores_like") for run in runs):
         scores = _scores_of_each(judgments, runs, requested, conventions, reading)
         return Evaluation(judgments, (), tuple(scores), texts).uniquely_named()
-    joins = join_each(judgments, runs, reading, conventions.compat)
+    joins = _joins(judgments, runs, requested, conventions, reading)
     scores = [score(judgments, joined, requested, conventions) for joined in joins]
     return Evaluation(judgments, tuple(joins), tuple(scores), texts).uniquely_named()
+
+
+def _joins(
+    qrels: Qrels, runs: Sequence[AnyRun], requested: tuple[Measure, ...], conventions: Conventions, reading: Reading
+) -> list[Joined]:
+    """The join of each run; if a measure needs them, with the answers, for which the run is kept meanwhile."""
+    from rankgauge.io.pipeline.parallel import join_each
+
+    if not _needs_answers(requested):
+        return join_each(qrels, runs, reading, conventions.compat)
+    from rankgauge.evaluation.run_answers import with_answers  # which most evaluations do without
+
+    kept = join_each(qrels, runs, replace(reading, keep_rankings=True), conventions.compat)
+    joins = [with_answers(qrels, joined, requested, conventions) for joined in kept]
+    return joins if reading.keep_rankings else [replace(joined, run=None) for joined in joins]
+
+
+def _needs_answers(measures: Sequence[Measure]) -> bool:
+    return any(measure.definition.needs_answers for measure in measures)
 
 
 def _scores_of_each(
     qrels: Qrels, runs: Sequence[AnyRun], requested: tuple[Measure, ...], conventions: Conventions, reading: Reading
 ) -> list[Scores]:
     """The scores of runs of which some are scored already."""
-    from rankgauge.io.pipeline.parallel import join_each
-
     scores: list[Scores] = []
     for run in runs:
         if hasattr(run, "scores_like"):
             values: StoredValues = run
             empty = Run.from_dict({query: {} for query in qrels.queries.to_text()})
-            like = join_each(qrels, [empty], reading, conventions.compat)[0]
+            like = _joins(qrels, [empty], requested, conventions, reading)[0]
             scores.append(values.scores_like(score(qrels, like, requested, conventions), qrels))
         elif isinstance(run, Scores):
             scores.append(scores_on(qrels, run, requested, conventions, fingerprint=reading.fingerprint))
         else:
-            joins = join_each(qrels, [run], reading, conventions.compat)
+            joins = _joins(qrels, [run], requested, conventions, reading)
             scores += [score(qrels, joined, requested, conventions) for joined in joins]
     return scores
 
 
 def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventions: Conventions) -> Scores:
     """Apply measures to a join."""
+    if joined.hits.answers is None and _needs_answers(requested):
+        from rankgauge.evaluation.run_answers import with_answers
+
+        joined = with_answers(qrels, joined, requested, conventions)
     hits = joined.hits
     if len(hits) and not np.any(hits.status != Status.MISSING):
         samples = joined.sample if joined.queries else (), tuple(qrels.queries.head(3))
@@ -247,6 +271,8 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
     measures = tuple(measure.frozen(qrels) for measure in requested)
     cutoffs = number_cutoffs(measures)
     facts = JoinFacts.of(hits, cutoffs)
+    if qrels.forbidden:
+        facts = facts.without_forbidden(qrels)
     if hits.judgments in ("passages", "labels"):
         from rankgauge.evaluation.passage_conventions import conventions_on
 
@@ -258,17 +284,37 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         qrels_sha256=None if joined.sha256 is None else qrels.sha256,
         queries=hits.queries.names,
         measures=measures,
-        values=query_values(hits, measures),
-        averaged=averaged_queries(facts, conventions),
+        values=query_values(hits, measures, facts.expects_nothing),
+        averaged=averaged_queries(facts, conventions, measures),
         status=hits.status,
         without_relevant=facts.without_relevant,
         conventions=conventions,
         notes=joined.notes
-        + notes_on(facts, cutoffs, run_queries=None if conventions.split else joined.queries, known=joined.notes),
+        + _join_notes(facts, measures, joined, conventions)
+        + unreachable_notes(hits, measures)
+        + _answer_notes(hits, measures, conventions),
         columns=hits.columns,
         requested=requested,
         extras=joined.extras,
+        answers=hits.answers,
     )
+
+
+def _join_notes(
+    facts: JoinFacts, measures: Sequence[Measure], joined: Joined, conventions: Conventions
+) -> tuple[Note, ...]:
+    """The caveats about a join; that some queries expect nothing is none if a measure is over them."""
+    run_queries = None if conventions.split else joined.queries
+    notes = notes_on(facts, number_cutoffs(measures), run_queries=run_queries, known=joined.notes)
+    return tuple(note for note in notes if note.code != EXPECTS_NOTHING) if _counts_all(measures) else notes
+
+
+def _answer_notes(hits: Hits, measures: Sequence[Measure], conventions: Conventions) -> tuple[Note, ...]:
+    if hits.answers is None:
+        return ()
+    from rankgauge.evaluation.run_answers import answer_notes
+
+    return answer_notes(hits.answers, measures, conventions.min_score is not None)
 
 
 def check_one_run(source: AnyRun, names: Sequence[str]) -> None:
@@ -283,19 +329,35 @@ def check_one_run(source: AnyRun, names: Sequence[str]) -> None:
         )
 
 
-def query_values(hits: Hits, measures: Sequence[Measure]) -> Floats:
-    """Queries × measures; the value of a query depends on nothing but its own rows."""
-    return np.column_stack([measure(hits) for measure in measures]) if len(hits) else np.zeros((0, len(measures)))
+def query_values(hits: Hits, measures: Sequence[Measure], expects_nothing: NDArray[np.bool_] | None = None) -> Floats:
+    """Queries × measures; the value of a query depends on nothing but its own rows.
+
+    If some queries are counted that expect nothing, only measures over such queries have a value of them.
+    """
+    values = np.column_stack([measure(hits) for measure in measures]) if len(hits) else np.zeros((0, len(measures)))
+    if expects_nothing is not None and expects_nothing.any() and _counts_all(measures):
+        is_ranking = np.array([measure.definition.over == "answerable" for measure in measures])
+        values[np.ix_(expects_nothing, is_ranking)] = np.nan
+    return values
 
 
-def averaged_queries(facts: JoinFacts, conventions: Conventions) -> NDArray[np.bool_]:
-    """Which queries count."""
-    averaged: NDArray[np.bool_] = (facts.status != Status.FAILED) & ~facts.expects_nothing
+def averaged_queries(facts: JoinFacts, conventions: Conventions, measures: Sequence[Measure] = ()) -> NDArray[np.bool_]:
+    """Which queries count. Those that expect nothing do if a measure is over them."""
+    averaged: NDArray[np.bool_] = facts.status != Status.FAILED
+    others = np.zeros(len(averaged), dtype=bool)
+    if _counts_all(measures):
+        others = averaged & facts.expects_nothing
+    averaged &= ~facts.expects_nothing
     if conventions.query_set == "both":
         averaged &= facts.status != Status.MISSING
     if conventions.no_relevant == "skip":
         averaged &= ~facts.without_relevant
-    return averaged
+    return averaged | others
+
+
+def _counts_all(measures: Sequence[Measure]) -> bool:
+    """Whether a measure is over queries that expect nothing, too."""
+    return any(measure.definition.over != "answerable" for measure in measures)
 
 
 def no_common_query(

@@ -1,6 +1,7 @@
 """Which interval a mean gets. Every command, result and page takes its intervals of means from here.
 
-The mean of a measure that is 0 or 1 for every query gets Wilson's. Any other mean gets the studentized bootstrap, over
+The mean of a measure that is 0 or 1 for every query gets Wilson's; a share that should be 0, such as that of leaks, an
+exact upper bound. Any other mean gets the studentized bootstrap, over
 units if queries belong together, on the log scale if it is geometric. An end that this does not have, since nearly all
 values are equal, comes from the share of the others and the range of the measure. No end leaves that range. A weighted
 mean gets the same interval, with sums of weights instead of numbers of queries; queries of weight 0 are left out.
@@ -23,6 +24,9 @@ from rankgauge.stats.samples import Sample, sample
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.scores import Scores
+
+
+ONE_SIDED = "exact, one-sided"  # an upper bound of a share (Clopper and Pearson, Biometrika 1934)
 
 
 class MeanColumn(NamedTuple):
@@ -82,6 +86,10 @@ def intervals_of(
             intervals[index] = geometric_mean_interval(
                 values, method="bootstrap-t", confidence=confidence, units=units, alternative=alternative
             )
+        elif measure.definition.name == "Leak" and len(values) and alternative == "two-sided" and weights is None:
+            bound = largest_share(float(values.sum()), len(values), 1 - confidence)
+            estimate = float(values.mean())
+            intervals[index] = Interval(0.0, bound, confidence, ONE_SIDED, len(values), None, estimate)
         elif units is None and is_binary(values):
             intervals[index] = wilson_interval(
                 values, confidence=confidence, alternative=alternative, units=units, weights=weights

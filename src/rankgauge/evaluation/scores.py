@@ -25,6 +25,7 @@ from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
 
 if TYPE_CHECKING:
+    from rankgauge.core.query_answers import Leak, QueryAnswers
     from rankgauge.evaluation.mean_intervals import MeanColumn
     from rankgauge.evaluation.query_groups import GroupSummary
     from rankgauge.stats.results import Alternative, Interval
@@ -49,6 +50,7 @@ class Scores(Tabular):
     columns: Mapping[str, Column] = field(default_factory=dict)
     requested: tuple[Measure, ...] = ()  # as they were asked for, before anything of the judgments was put in
     extras: RunExtras | None = None  # what came with the results of a live retriever: latencies, errors
+    answers: QueryAnswers | None = None  # what it did with each query, if a measure needs it
 
     def __getitem__(self, measure: str | Measure) -> float | None:
         """The value over all queries; None if there is nothing to average."""
@@ -102,6 +104,23 @@ class Scores(Tabular):
         """The value for each query that was evaluated."""
         column = self.values[:, self._index(measure)]
         return {self.queries[row]: _number(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
+
+    def averaged_for(self, measure: Measure) -> NDArray[np.bool_]:
+        """Which queries count for a measure: for one of rankings, those that have an answer."""
+        if measure.definition.over != "answerable":
+            return self.averaged
+        counted: NDArray[np.bool_] = self.averaged & ~(
+            self.without_relevant & expects_nothing(self.columns, len(self.queries))
+        )
+        return counted
+
+    def leaks(self, measure: Measure) -> list[Leak]:
+        """The forbidden documents that a measure counts: those above its cutoff, of queries that are averaged."""
+        if self.answers is None:
+            return []
+        counted = {self.queries[row] for row in np.flatnonzero(self.averaged).tolist()}
+        found = [leak for leak in self.answers.leaks if leak.query in counted]
+        return [leak for leak in found if not isinstance(measure.cutoff, int) or leak.rank <= measure.cutoff]
 
     @cached_property
     def incomplete(self) -> dict[str, str]:
@@ -216,8 +235,10 @@ class Scores(Tabular):
             },
             "measures": {name: {"value": value, "n": n} for name, (value, n) in self.over_queries.items()},
         }
-        if self.extras is not None and (self.extras.latency_ms or self.extras.errors):
+        if self.extras is not None and (self.extras.figures() or self.extras.errors):
             out["calls"] = self.extras.to_dict()
+        if self.answers is not None and self.answers.is_guarded.any():
+            out["leaks"] = [leak.to_dict() for leak in self.answers.leaks]
         for name, reason in self.incomplete.items():
             out["measures"][name]["incomplete"] = reason
         for name, value in (self.weighted or {}).items():

@@ -254,7 +254,7 @@ def evaluate_cached(
     rankings, file_notes = runs_and_notes(run, reading)  # notes on a file are never cached: its name may change
     check_one_run(run, [ranking.name for ranking in rankings])
     return _evaluate_run(
-        judgments, rankings[0], file_notes, conventions.measures(measures), cache, conventions, reading
+        judgments, rankings[0], file_notes, conventions.measures(measures, judgments), cache, conventions, reading
     )
 
 
@@ -271,7 +271,10 @@ def _evaluate_run(
     content = content_key(judgments.sha256, _content(ranking), asdict(conventions))
     about = content_key(content, "about", sorted({m.cutoff for m in requested if isinstance(m.cutoff, int)}))
     keys = [content_key(content, measure.name, _cutoffs(judgments, measure)) for measure in requested]
-    is_cacheable = judgments.judgments not in ("passages", "labels") and all(map(_is_built_in, requested))
+    needs_answers = any(measure.definition.needs_answers for measure in requested)
+    is_by_id = judgments.judgments not in ("passages", "labels")
+    is_cacheable = is_by_id and not needs_answers and all(map(_is_built_in, requested))
+    reading = replace(reading, keep_rankings=reading.keep_rankings or needs_answers)
     header = _parse_header(cache.get(about), len(judgments.queries)) if is_cacheable else None
     if header is not None:
         measures = tuple(measure.frozen(judgments) for measure in requested)
@@ -323,7 +326,7 @@ def evaluate_runs_cached(
     if queries is not None:
         queries = as_queries(queries, limits=reading.limits)
         judgments, texts = judgments.with_columns(queries.columns), queries.known_texts()
-    judgments, requested = conventions.judgments(judgments), conventions.measures(measures)
+    judgments, requested = conventions.judgments(judgments), conventions.measures(measures, judgments)
     with MetricsCache(cache_file) as cache:
         scores = [
             _evaluate_run(judgments, ranking, notes, requested, cache, conventions, reading)

@@ -65,7 +65,7 @@ def pack_contents(scores: Scores, run: Run | None) -> tuple[bytes, bytes | None]
 
 def pack_labels(qrels: Qrels) -> bytes | None:
     """Judgments, one grade per document; None for those by subtopic, by group of judges or by text."""
-    return None if qrels.by_group is not None else pack_part(EntryPart.LABELS, qrels)
+    return None if qrels.by_group is not None or qrels.forbidden else pack_part(EntryPart.LABELS, qrels)
 
 
 def unpack_entry(summary: EntrySummary, scores: bytes, run: bytes | None, labels: bytes | None) -> SavedEntry:

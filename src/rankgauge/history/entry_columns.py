@@ -299,7 +299,10 @@ COLUMNS = (
         EntryPart.FACTS,
         "conventions",
         Plain({**CONVENTIONS_SHAPE, "rel": FINITE}),
-        of=lambda source: {name: getattr(source.scores.conventions, name) for name in VALUE_CONVENTIONS},
+        of=lambda source: {
+            name: list(value) if isinstance(value := getattr(source.scores.conventions, name), tuple) else value
+            for name in VALUE_CONVENTIONS
+        },
     ),
     EntryColumn(
         EntryPart.FACTS,

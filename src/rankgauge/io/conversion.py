@@ -263,6 +263,8 @@ def _drop_unsupported(
     written = names_for(list(rows.columns), "query")[:1] if "texts" in format.keeps else []
     lost += [] if "columns" in format.keeps else [f"column {name}" for name in rows.columns if name not in written]
     lost += [] if "extras" in format.keeps else lost_extras(rows.extras)
+    if format.name != "log":
+        lost += (["evidence"] if rows.evidence is not None else []) + (["forbidden"] if rows.forbidden else [])
     return rows, tuple(lost)
 
 

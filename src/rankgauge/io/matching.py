@@ -310,6 +310,11 @@ def read_label_set(log: question_log.Log, name: str, reading: Reading) -> LabelS
     if other_rows:
         rows = replace(log, queries=other_rows).qrels_rows(faults)
         faults.raise_errors()
+        if rows.evidence is not None or rows.forbidden:
+            raise UsageError(
+                f"{name}: evidence and forbidden documents are matched by exact ids",
+                hint="leave out --match, or the keys evidence and forbidden",
+            )
         grades |= build_qrels(SourceRows(rows, faults), name=name).to_dict()
     columns = {key: values for key, values in log.columns().items() if key not in used}
     empty = [query for query in log.first_rows if not grades.get(query.decode("utf-8", "surrogateescape"))]

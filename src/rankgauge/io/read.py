@@ -13,7 +13,7 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import OnDuplicate, Run
-from rankgauge.errors import InputError, InputTypeError, Note, held_warnings, warn_user
+from rankgauge.errors import InputError, InputTypeError, Note, held_warnings, shown, warn_user
 from rankgauge.io.byte_streams import (
     DEFAULT_LIMITS,
     AnyFile,
@@ -29,7 +29,7 @@ from rankgauge.io.byte_streams import (
 )
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
-from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, scores_from_ranks
+from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, columns_for, scores_from_ranks
 from rankgauge.io.pipeline.run_pipeline import attempts, batches_again, read_runs, run_from_batches
 from rankgauge.io.reading_options import DEFAULT_READING, Reading
 from rankgauge.io.row_checks import check_judgments, report_long_ids, report_repeated_judgments, several_systems
@@ -117,7 +117,9 @@ def build_qrels(read: SourceRows, *, name: str, by_subtopic: bool = False) -> Qr
     faults.raise_or_warn()
     if read.judgments == "grades" and not by_subtopic:
         qrels = Qrels.build(rows.query, rows.doc, rows.value, iters=rows.iters, name=name, unique=False)
-        return qrels.with_queries(rows.empty).with_columns(rows.columns)
+        qrels = qrels.with_queries(rows.empty)
+        qrels = qrels.with_forbidden(rows.forbidden) if rows.forbidden else qrels
+        return qrels.with_evidence(rows.evidence).with_columns(rows.columns)
     if rows.iters is None:
         raise InputError.at(faults.source, None, "judgments by subtopic need a subtopic for each row")
     qrels = Qrels.build_by_group(
@@ -133,7 +135,15 @@ def build_qrels(read: SourceRows, *, name: str, by_subtopic: bool = False) -> Qr
 
 
 def as_qrels(data: Any, reading: Reading = DEFAULT_READING) -> Qrels:
-    """Judgments from the object itself, a path, ``{query: {document: grade}}``, ``{query: [documents]}`` or a frame."""
+    """Judgments from the object itself, a path, ``{query: {document: grade}}``, ``{query: [documents]}`` or a frame.
+
+    Documents that the reading names as forbidden are added.
+    """
+    qrels = _as_qrels(data, reading)
+    return qrels if reading.forbidden is None else qrels.with_forbidden(read_pairs(reading.forbidden, reading.limits))
+
+
+def _as_qrels(data: Any, reading: Reading) -> Qrels:
     if isinstance(data, Qrels):
         return data
     if isinstance(data, (str, Path, LoadedFile)):
@@ -157,6 +167,29 @@ def qrels_from_frame(
     rows = collect(TableSource(frame, name), Wanted("qrels", columns), faults)
     check_judgments(faults, rows)
     return build_qrels(SourceRows(rows, faults), name=name, by_subtopic=by_subtopic)
+
+
+def read_pairs(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> dict[str, list[str]]:
+    """Documents by query, from a file with a query and a document on each line: separated by a tab, a comma or spaces.
+
+    A first line that names the columns is left out.
+    """
+    with open_source(path, limits=limits) as stream:
+        lines = stream.read().decode("utf-8-sig", "surrogateescape").splitlines()
+    separator = "\t" if any("\t" in line for line in lines) else "," if any("," in line for line in lines) else None
+    documents: dict[str, list[str]] = {}
+    for number, line in enumerate(lines, 1):
+        cells = [cell.strip() for cell in line.split(separator)]
+        if not any(cells):
+            continue
+        if len(cells) != 2 or not all(cells):
+            raise InputError.at(str(path), number, f"expected a query and a document, found {shown(line)}")
+        if number == 1 and columns_for(cells[:1], "query") and columns_for(cells[1:], "doc"):
+            continue
+        documents.setdefault(cells[0], []).append(cells[1])
+    if not documents:
+        raise InputError.at(str(path), None, "expected a query and a document on each line, found none")
+    return documents
 
 
 # -- runs -------------------------------------------------------------------------------------------------------

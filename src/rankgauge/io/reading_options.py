@@ -36,6 +36,13 @@ class Reading:
         Section.FILES,
         choices=("error", "first"),
     )
+    forbidden: str | None = setting(
+        None,
+        "Read documents that must not be returned, for Leak: a query and a document on each line.",
+        Section.FILES,
+        flag="--forbidden FILE",
+        kind="path",
+    )
     match: MatchRule = setting(
         "exact",
         "Match labels with results by the same id, by the end of a path (at a /), by a part of the id, or by the text "

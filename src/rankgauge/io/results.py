@@ -58,7 +58,7 @@ from rankgauge.io.read import (
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.row_checks import report_long_ids
 from rankgauge.io.sources import can_read_again, is_plain
-from rankgauge.measures.registry import CASE_MEASURES
+from rankgauge.measures.registry import default_measures
 
 LATER = {  # what rooms after this one do, imported on first use
     "ask": "rankgauge.rag.live:ask_queries",
@@ -145,7 +145,7 @@ class OpenedInputs:
     @property
     def default_measures(self) -> tuple[str, ...] | None:
         """The measures if none is named: those of stored values, or those of test cases; None: the usual ones."""
-        return self.measures or (CASE_MEASURES if self.are_cases else None)
+        return self.measures or (default_measures(self.labels, are_cases=True) if self.are_cases else None)
 
     @property
     def warnings(self) -> list[Note]:

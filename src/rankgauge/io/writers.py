@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, repeat
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from rankgauge.io.formats.named_columns import Kind, normalize_name
 from rankgauge.io.text_checks import replace_lone_surrogates
 
 if TYPE_CHECKING:
+    from rankgauge.core.group_judgments import GroupJudgments
     from rankgauge.io.queries import Queries
 
 # The one writer of TREC files: runs from memory, ranked answers, or rows of judgments and results.
@@ -319,7 +320,10 @@ def _json(value: object) -> bytes:
 
 # Logs: one JSON object per query, as ``formats/question_log.py`` reads them.
 
-LOG_KEYS = ("query_id", "query", "system", "retrieved", "relevant", "grades", "scores", "latency_ms", "error")
+LOG_KEYS = (
+    *("query_id", "query", "system", "retrieved", "relevant", "grades", "evidence", "forbidden", "scores"),
+    *("latency_ms", "tokens", "cost", "refused", "error"),
+)
 FAILED_TEXT = "failed"
 LOG_SUFFIXES = (".jsonl", ".ndjson")
 LogRecord = dict[str, Any]
@@ -370,7 +374,8 @@ def is_log_name(out: str | Path) -> bool:
 def write_log_rows(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
     """One object per query, with its results or its relevant documents."""
     if kind == "qrels":
-        qrels = Qrels.build(rows.query, rows.doc, rows.value).with_queries(rows.empty).with_columns(rows.columns)
+        qrels = Qrels.build(rows.query, rows.doc, rows.value).with_queries(rows.empty)
+        qrels = qrels.with_forbidden(rows.forbidden).with_evidence(rows.evidence).with_columns(rows.columns)
         columns = _query_columns(qrels, None)
         for name, relevant in _labels_by_query(qrels).items():
             out.write(_json({"query_id": name, **relevant, **columns.get(name, {})}) + b"\n")
@@ -405,6 +410,10 @@ def _result_records(run: Run) -> Iterator[LogRecord]:
         latency = extras.latency_ms.get(query)
         if latency is not None and math.isfinite(latency):
             record["latency_ms"] = latency
+        numbers = {"tokens": extras.tokens.get(query), "cost": extras.cost.get(query)}
+        record |= {name: int_if_exact(value) for name, value in numbers.items() if value is not None}
+        if query in extras.refused:
+            record["refused"] = extras.refused[query]
         if best.status[row] == Status.FAILED:
             record["error"] = replace_lone_surrogates(extras.errors.get(query) or FAILED_TEXT)
         yield record
@@ -412,7 +421,7 @@ def _result_records(run: Run) -> Iterator[LogRecord]:
 
 def _labels_by_query(qrels: Qrels) -> dict[str, LogRecord]:
     """The relevant documents of each judged query: their ids, or ids and grades if these differ from 1."""
-    if qrels.judgments != "grades":
+    if qrels.judgments not in ("grades", "subtopics", "evidence") or _differ_by_subtopic(qrels):
         raise InputError(f"a log holds one grade per document, not the {qrels.judgments} of these judgments")
     docs, grades, offsets = qrels.docs.to_text(), qrels.grades.tolist(), qrels.offsets.tolist()
     labels: dict[str, LogRecord] = {}
@@ -420,7 +429,37 @@ def _labels_by_query(qrels: Qrels) -> dict[str, LogRecord]:
         graded = {doc: int_if_exact(grade) for doc, grade in zip(docs[begin:end], grades[begin:end], strict=True)}
         is_plain = all(grade == 1 for grade in graded.values())
         labels[query] = {"relevant": list(graded) if is_plain else graded}
+    for query, pieces in _evidence_by_query(qrels).items():
+        labels[query]["evidence"] = pieces
+        if qrels.judgments == "evidence":
+            del labels[query]["relevant"]
+    for query, forbidden in qrels.forbidden.items():
+        if query in labels:
+            labels[query]["forbidden"] = list(forbidden)
     return labels
+
+
+def _differ_by_subtopic(qrels: Qrels) -> bool:
+    """Whether a document has another grade for one subtopic than for another, which a log cannot hold."""
+    if qrels.judgments == "grades":
+        return False
+    judgments = cast("GroupJudgments", qrels.by_group)
+    is_evidence = judgments.level > 0
+    return bool((judgments.level != qrels.grades[judgments.ordinal])[is_evidence].any())
+
+
+def _evidence_by_query(qrels: Qrels) -> dict[str, list[list[str]]]:
+    """The pieces of evidence of each query, or its subtopics: the documents that have each."""
+    if qrels.judgments not in ("subtopics", "evidence"):
+        return {}
+    judgments = cast("GroupJudgments", qrels.by_group)
+    pieces: dict[str, dict[int, list[str]]] = {}
+    docs, names = qrels.docs.to_text(), qrels.queries.to_text()
+    rows = (judgments.query, judgments.group, judgments.ordinal, judgments.level)
+    for query, group, ordinal, level in zip(*(column.tolist() for column in rows), strict=True):
+        if level > 0:
+            pieces.setdefault(names[query], {}).setdefault(group, []).append(docs[ordinal])
+    return {query: list(groups.values()) for query, groups in pieces.items()}
 
 
 def _query_texts(queries: Queries | Mapping[str, str] | None) -> Mapping[str, str]:

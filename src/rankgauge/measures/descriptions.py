@@ -10,7 +10,7 @@ from rankgauge.core.formatting import given
 from rankgauge.errors import MeasureError
 from rankgauge.measures import registry
 from rankgauge.measures import trec_names as trec
-from rankgauge.measures.measure import DEFINITIONS, REQUIRED, Definition
+from rankgauge.measures.measure import DEFINITIONS, REQUIRED, Definition, Over
 from rankgauge.measures.names import COMMON_NAMES, find_definition, parse_measures
 from rankgauge.measures.registry import CUTOFF_SETS, DEFAULT_SET_CUTOFF, NAMED_SETS, TREC_SETS
 
@@ -87,9 +87,18 @@ def range_text(definition: Definition) -> str:
     return f"{low} to {high}, {better[definition.better]}"
 
 
+OVER: dict[Over, str] = {
+    "answerable": "the queries that have an answer; a missing query is not answered",
+    "unanswerable": "the queries that have no answer; a missing query is not answered",
+    "guarded": "the queries to which a list or rule of forbidden documents applies; missing queries are left out",
+}
+
+
 def over_queries(definition: Definition) -> str:
     """How the values of queries are aggregated, and the value of a missing query."""
     aggregate = {"mean": "the mean", "sum": "the sum", "gmean": "the geometric mean"}[definition.aggregate]
+    if definition.needs_answers:
+        return f"{aggregate} over {OVER[definition.over]}"
     if definition.missing is None:
         missing = "the value of an empty ranking"
     else:

@@ -29,10 +29,12 @@ JUDGMENT_DESCRIPTIONS: dict[JudgmentKind, str] = {
     "groups": "grades of several judges (qrels_jg)",
     "preferences": "preferences",
     "subtopics": "grades by subtopic (ndeval)",
+    "evidence": "lists of evidence",
     "passages": "gold passages",
     "labels": "labels that results are matched with (--match)",
 }
 TO_READ: dict[JudgmentKind, str] = {
+    "evidence": 'list it in test cases or a log: "evidence": [["a", "b"], ["c"]] needs a or b, and c',
     "groups": "--qrels-format qrels_jg reads the second column as the judgment group",
     "preferences": "--qrels-format qrels_prefs reads grades as preferences, --qrels-format prefs reads preferences",
     "subtopics": "--qrels-format ndeval reads the second column as the subtopic",
@@ -47,6 +49,7 @@ DOCUMENTED_FIELD = re.compile(r"^(Formula|Reference): ", re.MULTILINE)  # begins
 
 
 Direction = Literal[1, -1, 0]
+Over = Literal["answerable", "unanswerable", "guarded"]  # queries that have an answer, have none, or forbid documents
 DIRECTIONS: dict[str | None, Direction] = {"higher": 1, "lower": -1, None: 0}
 
 
@@ -99,6 +102,17 @@ class Definition:
     def _usable_judgments(self) -> tuple[JudgmentKind | None, ...]:
         usable: tuple[JudgmentKind | None, ...] = self.kernel.__dict__.get("judgments", ONE_GRADE)
         return usable
+
+    @property
+    def needs_answers(self) -> bool:
+        """Whether it needs what a run did with each query besides its ranking: ``Hits.answers``."""
+        return "over" in self.kernel.__dict__
+
+    @property
+    def over(self) -> Over:
+        """Which queries it has values of: those that have an answer, unless it says otherwise."""
+        queries: Over = self.kernel.__dict__.get("over", "answerable")
+        return queries
 
     def accepts(self, judgments: JudgmentKind) -> bool:
         """Whether the measure can be computed from this kind of judgments."""
@@ -271,7 +285,13 @@ def _unsuitable_judgments(measure: Measure, judgments: JudgmentKind) -> MeasureE
     """The error for a measure that cannot be computed from this kind of judgments."""
     needed = measure.definition.judgments
     assert needed is not None
-    if needed == "passages":
+    if judgments == "evidence" and needed == "grades":
+        at = f"@{measure.cutoff or 10}"
+        hint = (
+            f'list the relevant documents too: "relevant": […]; StRecall{at} is the share of the evidence that was '
+            f"found, EvidenceAll{at} whether all of it was"
+        )
+    elif needed == "passages":
         hint = "gold passages are quotes or spans, found in the texts of chunks"
     elif judgments == "grades":
         hint = TO_READ[needed]

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 NOTATION = re.compile(r"(?P<name>[^\s@()]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@()]+))?", re.DOTALL)
 PARAMETER = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?(=.*)?")  # a number, or a gain of a grade
 COMMON_NAMES = {"precision": "P", "recall": "R", "map": "AP", "mrr": "RR", "hit": "Success", "f1": "F1"}
+RAGAS_NAMES: dict[str, tuple[str, dict[str, Any]]] = {  # ragas' measures of ids, with the parameters that they set here
+    "idbasedcontextprecision": ("P", {"norm": "retrieved"}),
+    "idbasedcontextrecall": ("R", {}),
+}
 
 
 def parse_measure(name: str | Measure, *, compat: Compat = "trec_eval-9") -> Measure:
@@ -196,6 +200,9 @@ def find_definition(name: str, at: str | None) -> tuple[Definition, Any]:
     common = COMMON_NAMES.get(folded)
     if common:
         return registry.MEASURE_NAMES[common]
+    if folded in RAGAS_NAMES:
+        base, fixed = RAGAS_NAMES[folded]
+        return registry.MEASURE_NAMES[base][0], fixed
     matches = {
         id(entry[0]): entry for spelling, entry in registry.MEASURE_NAMES.items() if spelling.casefold() == folded
     }
@@ -219,7 +226,9 @@ def _unknown_measure(name: str, at: str | None) -> MeasureError:
     all_measures = "`rankgauge measures` lists them all"
     reason = reason_not_implemented(name)
     if reason is not None:
-        return MeasureError(f"unsupported measure {shown(name)}: not implemented; {reason}", hint=all_measures)
+        claims = f"R@{at or DEFAULT_CUTOFF} is the share of the relevant documents that was found; "
+        hint = (claims if reason == CLAIMS else "") + all_measures
+        return MeasureError(f"unsupported measure {shown(name)}: not implemented; {reason}", hint=hint)
     equivalent = equivalent_name(name, at)
     if equivalent is not None:
         return MeasureError(f"unknown measure {shown(name)}", hint=f"here, it is {equivalent}")
@@ -265,6 +274,8 @@ def _literal(text: str) -> Any:
 SUBTOPICS = "of the measures over subtopics, only ndeval's are here"
 BROWSING = "of the C/W/L measures, only RBP and ERR are here"
 TEXTS = "it reads texts with a model; measures here compare document ids"
+CLAIMS = "it counts the claims of a reference answer that the retrieved texts support, which a model decides"
+VERDICTS = f"{TEXTS}; ContextPrecision@10 is the same formula with relevant ids in place of a model's verdicts"
 IDEAL_RANKINGS = "it compares a run with an ideal ranking by rank-biased overlap, which no measure here does"
 CATALOG = "it needs features or frequencies of items, not judgments"
 PREDICTIONS = "it evaluates scores or a whole classification, not the top of a ranking"
@@ -313,19 +324,18 @@ NOT_IMPLEMENTED: dict[str, str] = {
     "factual_correctness": TEXTS,
     "noise_sensitivity": TEXTS,
     "aspect_critic": TEXTS,
-    "context_recall": f"{TEXTS}; R@10 is the nearest for ids",
-    "LLMContextRecall": f"{TEXTS}; R@10 is the nearest for ids",
-    "contextual_recall": f"{TEXTS}; R@10 is the nearest for ids",
+    "context_recall": CLAIMS,
+    "LLMContextRecall": CLAIMS,
+    "contextual_recall": CLAIMS,
     "context_entity_recall": TEXTS,
     "context_relevancy": f"{TEXTS}; P@10 is the nearest for ids",
     "context_relevance": f"{TEXTS}; P@10 is the nearest for ids",
     "contextual_relevancy": f"{TEXTS}; P@10 is the nearest for ids",
-    "context_precision": f"{TEXTS}; AP@10 is the nearest for ids, although it also counts what was not retrieved",
-    "contextual_precision": f"{TEXTS}; AP@10 is the nearest for ids, although it also counts what was not retrieved",
-    "LLMContextPrecisionWithReference": f"{TEXTS}; AP@10 is the nearest for ids",
-    "LLMContextPrecisionWithoutReference": f"{TEXTS}; AP@10 is the nearest for ids",
-    "NonLLMContextPrecisionWithReference": f"{TEXTS}; AP@10 is the nearest for ids",
-    "context_utilization": f"{TEXTS}; AP@10 is the nearest for ids",
+    "context_precision": VERDICTS,
+    "contextual_precision": VERDICTS,
+    "LLMContextPrecisionWithReference": VERDICTS,
+    "LLMContextPrecisionWithoutReference": VERDICTS,
+    "context_utilization": VERDICTS,
     "BLEU": TEXTS,
     "ROUGE": TEXTS,
     "BERTScore": TEXTS,
@@ -369,8 +379,6 @@ EQUIVALENTS: dict[str, str] = {
     "subtopic_recall": "StRecall{at}",
     "I_rec": "StRecall{at}",
     # ragas
-    "IDBasedContextPrecision": "SetP",
-    "IDBasedContextRecall": "SetR",
     "NonLLMContextRecall": "SetR",
     # recommender systems
     "HR": "Success{at}",

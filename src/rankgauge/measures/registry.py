@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rankgauge.core.qrels import JudgmentKind
+from rankgauge.core.qrels import JudgmentKind, Qrels, expects_nothing
 from rankgauge.errors import MeasureError
-from rankgauge.measures.measure import DEFINITIONS, REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale
+from rankgauge.measures.measure import DEFINITIONS, REQUIRED, Aggregate, Definition, Freeze, Kernel, MeasureScale, Over
 
+# What a measure needs that counts relevant documents among the retrieved ones only, and not all there are.
+ANY_RELEVANT: tuple[JudgmentKind, ...] = ("grades", "subtopics", "labels", "evidence")
 MEASURE_NAMES: dict[str, tuple[Definition, Mapping[str, Any]]] = {}  # with the parameters that a name sets
 
 
@@ -72,6 +74,16 @@ def needs(*judgments: JudgmentKind | None) -> Callable[[Kernel], Kernel]:
     return mark
 
 
+def over(queries: Over) -> Callable[[Kernel], Kernel]:
+    """Say, below ``measure``, that a kernel needs the answers of a run, and of which queries it has values."""
+
+    def mark(kernel: Kernel) -> Kernel:
+        kernel.__dict__["over"] = queries
+        return kernel
+
+    return mark
+
+
 def register(definition: Definition) -> None:
     """Add a definition under its name and aliases; a name that is already in use is an error."""
     names: dict[str, Mapping[str, Any]] = {definition.name: {}}
@@ -96,12 +108,32 @@ def unregister(name: str) -> None:
 
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "R@10")  # of evaluate, compare and gate
 CASE_MEASURES = (*DEFAULT_MEASURES, "Success@10")  # of evaluate on test cases: with the hit rate beside recall
+ANSWER_MEASURES = ("RightAnswer@10", "WrongRefusal", "FalseAnswer")  # besides, if some queries have no answer
+LEAK_MEASURES = ("Leak@10",)  # besides, if documents are forbidden
+EVIDENCE_MEASURES = ("EvidenceAll@10", "StRecall@10", "RR@10")  # if queries list evidence and no relevant documents
 GOLD_MEASURES = (
     "alpha_nDCG@10",
     "StRecall@10",
     "TokenRecall(budget=2000)",
     "TokenPrecision(budget=2000)",
 )  # by text
+
+
+def default_measures(
+    labels: Qrels | None = None, *, are_cases: bool = False, has_rules: bool = False
+) -> tuple[str, ...]:
+    """The measures of every command that is asked for none: those that the labels are made for, if these are known."""
+    base = CASE_MEASURES if are_cases else DEFAULT_MEASURES
+    if labels is None:
+        return (*base, *(LEAK_MEASURES if has_rules else ()))
+    if labels.judgments == "evidence":
+        base = EVIDENCE_MEASURES
+    elif labels.lists_evidence:
+        base = (*base, "StRecall@10")
+    if expects_nothing(labels.columns, len(labels.queries)).any():
+        base = (*base, *ANSWER_MEASURES)
+    return (*base, *(LEAK_MEASURES if has_rules or labels.forbidden else ()))
+
 
 NAMED_SETS: dict[str, tuple[str, ...]] = {
     "kpi": ("nDCG@10", "AP@100", "RR@10", "R@50", "R@100", "Success@10"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, shown, warn_user
 from rankgauge.io.byte_streams import read_bytes, source_name
@@ -47,21 +48,31 @@ class Cases:
     columns: Mapping[str, Mapping[str, Any]]
     source: str = field(default=CASES_SOURCE, compare=False)
     has_id_key: bool = True  # whether the key of the relevant documents says that they are ids
+    evidence: Evidence | None = None  # which documents each query needs, if cases say so
     labels: LabelSet | None = None  # if some cases have a rule by which their labels are matched with results
 
 
 AnyCases = str | Path | Cases | Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
 
-def read_cases(test_cases: AnyCases, *, columns: Columns | None = None) -> Cases:
+def read_cases(test_cases: AnyCases, *, columns: Columns | None = None, needs_relevant: bool = False) -> Cases:
     """Read test cases from a file in any format that has them, or from dicts.
 
     ``columns`` says which key is which if their names do not: ``{"relevant": "best", "query": "ask", "id": "nr"}``.
+    With ``needs_relevant``, cases that list evidence and no relevant documents are refused.
     """
     if isinstance(test_cases, Cases):
         return test_cases
     with question_log.paused_collection():
-        return _read(test_cases, columns)
+        cases = _read(test_cases, columns)
+    if needs_relevant and cases.evidence is not None and not cases.evidence.is_complete:
+        raise InputError.at(
+            cases.source,
+            None,
+            "expected relevant documents beside the evidence of every query, found queries without any",
+            hint="without them, score evidence alone: evaluate(cases, retriever, ['EvidenceAll@5', 'StRecall@5'])",
+        )
+    return cases
 
 
 def _read(test_cases: Any, columns: Columns | None) -> Cases:
@@ -79,9 +90,9 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
         rows = cases_log.qrels_rows(faults)
         faults.raise_errors()
         qrels = build_qrels(SourceRows(rows, faults), name=title)
-        all_columns = rows.columns
+        all_columns, evidence = rows.columns, rows.evidence
     else:
-        qrels, all_columns = labels.judgments, cases_log.columns()
+        qrels, all_columns, evidence = labels.judgments, cases_log.columns(), None
     for note in cases_log.warnings:
         warn_user(note.message)
     texts, fields = cases_log.texts(), cases_log.case_fields()
@@ -100,7 +111,7 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
     if WEIGHT in case_columns:
         checked_weights([case_columns[WEIGHT].get(case.id, np.nan) for case in cases])
     judgments = _judgments(cases_log, qrels, cases, has_own_rules=labels is not None)
-    return Cases(cases, judgments, case_columns, faults.source, cases_log.has_id_key, labels)
+    return Cases(cases, judgments, case_columns, faults.source, cases_log.has_id_key, evidence, labels)
 
 
 def _judgments(

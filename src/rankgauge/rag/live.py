@@ -86,7 +86,7 @@ def evaluate_retriever(
     pauses included.
     """
     check_max_failures(max_failures)
-    opened, cases = open_retriever(retriever), read_cases(test_cases)
+    opened, cases = open_retriever(retriever), read_cases(test_cases, needs_relevant=True)
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress)
     with evaluation.journaled(), evaluation.shown():
         ask_all(evaluation.function, evaluation.requests, calls, evaluation.handle)
@@ -112,7 +112,7 @@ async def evaluate_retriever_async(
     Answers are read in another thread, so that they do not delay the calls; ``progress`` is called in the loop.
     """
     check_max_failures(max_failures)
-    opened, cases = open_retriever(retriever), read_cases(test_cases)
+    opened, cases = open_retriever(retriever), read_cases(test_cases, needs_relevant=True)
     evaluation = _LiveEvaluation(opened, cases, k, measures, AnswerRules(id, unit, scores), calls, progress, True)
     with evaluation.journaled(), evaluation.shown():
         await ask_all_async(evaluation.function, evaluation.requests, calls, evaluation.handle)
@@ -406,7 +406,9 @@ class _LiveEvaluation:
         run, texts = self.run_of(outcomes), {outcome.id: outcome.query for outcome in outcomes}
         measures = [*measures_at(cutoff).values(), *self.extra_measures]
         if self.cases.labels is None:
-            evaluation = evaluate_cases(run, self.cases.judgments, measures, columns=columns, texts=texts)
+            evaluation = evaluate_cases(
+                run, self.cases.judgments, measures, columns=columns, texts=texts, evidence=self.cases.evidence
+            )
         else:
             judgments = self.cases.labels.judgments.with_columns(columns)
             evaluation = evaluate_labels(replace(self.cases.labels, judgments=judgments), run, measures, texts)

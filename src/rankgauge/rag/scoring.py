@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.qrels import Qrels, checked_grade
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, shown
@@ -88,16 +89,17 @@ def evaluate_cases(
     *,
     columns: Mapping[str, Any] | None = None,
     texts: Mapping[str, str] | None = None,
+    evidence: Evidence | None = None,
 ) -> Evaluation:
     """The value of each measure for each query; a failed query is not averaged. ``texts`` are those of the queries."""
     graded = _grades(judgments)
     binary = {query: binary_judgments(judged.relevant, judged.grades) for query, judged in judgments.items()}
-    evaluation = evaluate_runs(case_qrels(judgments, columns), [run], measures)
+    evaluation = evaluate_runs(case_qrels(judgments, columns).with_evidence(evidence), [run], measures)
     evaluation = replace(evaluation, texts=texts or {}, joined=(replace(evaluation.joined[0], run=run),))
     if graded == binary:
         return evaluation
     scores = evaluation.scores[0]
-    binary_scores = evaluate(Qrels.from_dict(binary, columns=columns), run, measures)
+    binary_scores = evaluate(Qrels.from_dict(binary, columns=columns).with_evidence(evidence), run, measures)
     is_graded = np.array([reads_grades(measure) for measure in scores.measures])
     merged = replace(
         scores,

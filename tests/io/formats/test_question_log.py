@@ -388,7 +388,10 @@ def test_the_schema_refuses_what_is_no_log(row: dict[str, Any]) -> None:
 
 
 def test_the_page_and_the_reader_know_every_key_of_the_schema() -> None:
-    known = {normalize_name(name) for tiers in KEYS.values() for tier in tiers for name in tier} | {"relevant"}
+    known = {normalize_name(name) for tiers in KEYS.values() for tier in tiers for name in tier} | {
+        "relevant",
+        "answerable",
+    }
     text = PAGE.read_text(encoding="utf-8")
     for key in SCHEMA["$defs"]["row"]["properties"]:
         assert normalize_name(key) in known

@@ -312,7 +312,7 @@ def test_a_failed_case_that_expects_nothing_is_not_scored_as_zero(tmp_path: Path
 # -- what is said -------------------------------------------------------------------------------------------------
 
 UNUSED: dict[str, Any] = {
-    "forbidden": ["d9"], "reject": ["d9"], "mustNotInclude": ["d9"], "must_not_retrieve": ["d9"], "after_ids": ["d9"],
+    "reject": ["d9"], "mustNotInclude": ["d9"], "must_not_retrieve": ["d9"], "after_ids": ["d9"],
     "lines": [1, 9], "heading": "Setup", "min_recall": 0.8, "threshold": 0.8, "max_rank": 3, "known_miss": True,
     "knownMiss": True, "known_failure": "#12", "must_contain": ["x"],
 }  # fmt: skip

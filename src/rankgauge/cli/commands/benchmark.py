@@ -398,6 +398,7 @@ def _ending(report: Report, out: str) -> dict[str, Sequence[str]]:
 
 
 BUNDLED_FILES = ("corpus.jsonl", "queries.jsonl", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", "README.md")
+RAG_LOGS, RAG_FILES = SHIPPED.parent / "rag", ("monday.jsonl", "today.jsonl")
 BUNDLED_RUNS = ("lexical", "vector")
 RETRIEVAL_LIBRARIES = ("bm25s", "Stemmer", "wordllama")  # of the extra ``retrieval``
 DEMO_FOLDER = "rankgauge-demo"
@@ -410,6 +411,8 @@ DEMO_FOLDER = "rankgauge-demo"
     rankgauge demo
     # Copy the bundled collection, to try commands on it
     rankgauge demo --copy workshop
+    # Write two logs of an assistant's retrieval, and compare them
+    rankgauge demo --rag
     """,
 )
 @click.option(
@@ -418,12 +421,20 @@ DEMO_FOLDER = "rankgauge-demo"
 @click.option(
     "--copy", "folder", type=click.Path(), metavar="DIR", help="Only copy the files of the bundled collection to DIR."
 )
-def demo_command(out: str, folder: str | None) -> int | None:
+@click.option("--rag", is_flag=True, help="Only write two logs of an assistant, monday.jsonl and today.jsonl.")
+def demo_command(out: str, folder: str | None, rag: bool) -> int | None:
     """Run a benchmark on the bundled collection.
 
     Lexical search (BM25), vector search, and a hybrid of both, over a bicycle workshop's knowledge base: which is best,
     with what confidence, and which queries changed. No system was tuned on it.
+
+    With --rag, two logs of an assistant for two companies: 60 questions, 20 of them without an answer.
     """
+    if rag:
+        if folder is not None:
+            raise UsageError("--rag and --copy write different files", hint="run the command once for each")
+        write_rag_logs(Path(out) if is_given("out") else Path())
+        return None
     if folder is not None:
         copy_collection(Path(folder))
         return None
@@ -431,6 +442,18 @@ def demo_command(out: str, folder: str | None) -> int | None:
         return run_and_show(shipped_plan(), out)
     compare_bundled_runs(out)
     return None
+
+
+def write_rag_logs(folder: Path) -> None:
+    """Write the two logs into a folder; a file of the same name with other content is kept."""
+    contents = {folder / name: (RAG_LOGS / name).read_bytes() for name in RAG_FILES}
+    for path, content in contents.items():
+        if path.exists() and path.read_bytes() != content:
+            raise InputError(f"{path} exists", hint="name another folder: rankgauge demo --rag -o DIR")
+    write_together(contents)
+    before, now = (shlex.quote(str(path)) for path in contents)
+    print_message(f"wrote {before} and {now}: 60 questions of two companies, 20 of them without an answer")
+    print_message(f"next: rankgauge gate {now} --baseline {before} --no-leaks")
 
 
 def copy_collection(folder: Path) -> None:

@@ -120,7 +120,7 @@ def compare_command(
     stored_measures = baseline.measures if isinstance(baseline, Baseline) else None
     with collected_notes() as notes:
         measures = settings.measures or stored_measures
-        reading = output.reading(replace(reading, fingerprint=True))
+        reading = output.reading(replace(sources.reading(reading), fingerprint=True))
         fewest = 1 if isinstance(baseline, Baseline) else 2
         conventions = settings.conventions
         if named.are_plain(reading):

@@ -181,7 +181,7 @@ def evaluate_command(
     output.check(*named.files, reads_history=reads_entry(*named.results))
     _check_run_output(asking.out, named)
     with collected_notes() as notes:
-        reading = output.reading(reading)
+        reading = output.reading(sources.reading(reading))
         evaluated = evaluate_inputs(named, settings, view, reading, asking, output)
         notes += evaluated.notes
     evaluation = evaluated.evaluation
@@ -266,7 +266,7 @@ def evaluate_files(
             reading=reading,
             queries=queries,
         )
-    requested = conventions.measures(settings.measures)
+    requested = conventions.measures(settings.measures) if settings.measures else None
     return evaluate_measures(labels, results, requested, conventions=conventions, reading=reading, queries=queries)
 
 

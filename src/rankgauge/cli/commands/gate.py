@@ -39,6 +39,7 @@ from rankgauge.comparison.gate.gate import check_one_system, gate, gate_judgment
 from rankgauge.comparison.gate.gate_result import VERDICT_WORDS, GateResult
 from rankgauge.comparison.gate.golden import own_requirements
 from rankgauge.comparison.gate.requirements import (
+    NO_LEAKS,
     SHOWN_CHANGES,
     GateRule,
     Undecided,
@@ -136,6 +137,12 @@ class GateRequest:
         flag="--require 'M>=X'",
         common=True,
     )
+    no_leaks: bool = setting(
+        False,
+        "Fail if a forbidden document is returned.",
+        Section.GATE,
+        common=True,
+    )
     require_each: tuple[str, ...] = setting(
         (),
         "Require every query to reach a value: 'Success@5>=1'; repeatable.",
@@ -163,6 +170,11 @@ class GateRequest:
     undecided: Undecided = setting_of(GateRule, "undecided")
     requirements: Mapping[str, Sequence[str]] | None = None  # of groups, by their labels: only in a file
 
+    @property
+    def of_run(self) -> tuple[str, ...]:
+        """What is required of all queries together, with ``no_leaks`` as a requirement like any other."""
+        return (*self.require, *((NO_LEAKS,) if self.no_leaks else ()))
+
 
 @documented(
     "gate",
@@ -178,7 +190,7 @@ class GateRequest:
 @click.argument("qrels", type=click.Path(allow_dash=True), metavar="LABELS")
 @click.argument("run", type=click.Path(allow_dash=True), required=False, metavar="[RESULTS]")
 @settings_options(
-    *declared_options(GateRequest, "require", "require_each", "allow", "baseline"),
+    *declared_options(GateRequest, "require", "no_leaks", "require_each", "allow", "baseline"),
     BY,
     measure_option(
         f"Gate or store a measure; repeatable.  [default: the baseline's, else the required ones, else "
@@ -252,7 +264,7 @@ def gate_command(
 
     A required value that is missed fails; so does a significant drop from a baseline (paired over queries, one-sided,
     corrected over all measures and groups) of at least the margin. Exit codes: 0 passed or undecided, 1 failed, 2
-    cannot be decided. The labels of a log, which has results too, apply to the baseline.
+    cannot be decided. The labels of a log apply to the baseline, too.
     """
     sources.check()
     saving = output.saving
@@ -276,11 +288,11 @@ def gate_command(
             "-m names measures to compare with a baseline or to store",
             hint="name a baseline with --baseline, store one with --write-baseline, or leave out -m",
         )
-    reading = replace(output.page.reading(reading), keep_rankings=saving.save_run)
+    reading = replace(output.page.reading(sources.reading(reading)), keep_rankings=saving.save_run)
     with collected_notes() as input_notes:
         judged, settings = open_gate(named, request, baseline, settings, reading, asking, output)
         input_notes += judged.notes
-    if output.store is not None and not request.require and baseline is None:
+    if output.store is not None and not request.of_run and baseline is None:
         stored = replace(settings, measures=stored_names(request, judged, settings, reading))
         return store_baseline(output, replace(judged, notes=tuple(input_notes)), stored, saving, reading)
     if baseline is not None and is_history(baseline):
@@ -290,7 +302,7 @@ def gate_command(
             judged.judgments,
             judged.run,
             settings.measures,
-            require=request.require,
+            require=request.of_run,
             require_each=request.require_each,
             requirements=request.requirements,
             baseline=judged.baseline,
@@ -338,10 +350,10 @@ def stored_names(
 ) -> tuple[str, ...] | None:
     """The measures of a baseline to be stored: the chosen ones, and those that every query will be held to."""
     conventions = settings.conventions
-    each = [one.measure for one in parse_requirements(request.require_each, conventions)]
+    each = [one.of_queries for one in parse_requirements(request.require_each, conventions)]
     if isinstance(judged.judgments, Qrels) or not is_plain(judged.judgments, "qrels"):
         own = own_requirements(gate_judgments(judged.judgments, reading), conventions).values()
-        each += [requirement.measure for one in own for requirement in one]
+        each += [requirement.of_queries for one in own for requirement in one]
     if not each:
         return settings.measures
     chosen = conventions.measures(settings.measures) if settings.measures else ()
@@ -383,7 +395,7 @@ def open_gate(
     if named.are_plain(reading) and all(is_plain(one, "run") for one in baseline_runs):
         compared = stored or next(iter(baseline_runs), baseline)
         return GatedRuns(named.labels, named.results[0], compared, queries=named.sources.queries), settings
-    demands = parse_demands(request.require, request.require_each, request.requirements, conventions)
+    demands = parse_demands(request.of_run, request.require_each, request.requirements, conventions)
     depth = gated_depth(measures, stored, demands.measures, conventions)
     is_log_tested = not named.results
     opening = Opening(

@@ -31,7 +31,7 @@ from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.conventions import Conventions
 
 CONVENTION_OPTIONS: tuple[Option, ...] = declared_options(
-    Conventions, "rel", "graded", "query_set", "no_relevant", "split", "compat"
+    Conventions, "rel", "graded", "query_set", "no_relevant", "split", "compat", "min_score", "forbid"
 )
 CONFIDENCE: Option = declared_options(Statistics, "confidence")[0]
 BY: Option = declared_options(Settings, "by")[0]

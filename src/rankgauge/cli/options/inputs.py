@@ -59,6 +59,7 @@ class LabelSources:
         kind="path",
         common=True,
     )
+    forbidden: str | None = setting_of(Reading, "forbidden")
     chunks: tuple[str, ...] = setting(
         (),
         "For labels by text, read the texts of the chunks, if results have none; repeatable, once per result.",
@@ -85,6 +86,10 @@ class LabelSources:
                 hint="write a page for each chunking, or compare chunkings with `rankgauge benchmark run`",
             )
 
+    def reading(self, reading: Reading) -> Reading:
+        """How files are read, with the file of forbidden documents."""
+        return reading if self.forbidden is None else replace(reading, forbidden=self.forbidden)
+
     def split(self, first: str | None, others: Sequence[str]) -> NamedInputs:
         """Which arguments are the labels, and which are results."""
         if self.labels is None:
@@ -103,7 +108,7 @@ class NamedInputs:
     @property
     def files(self) -> tuple[str, ...]:
         """Every file that is named, and standard input."""
-        others = (self.sources.queries, *self.sources.chunks, self.corpus)
+        others = (self.sources.queries, self.sources.forbidden, *self.sources.chunks, self.corpus)
         named = (self.labels, *self.results, *others)
         return tuple(name for name in named if name is not None and _is_file(name))
 
@@ -191,7 +196,9 @@ QUERIES: Option = declared_options(LabelSources, "queries")[0]
 DOCUMENTS: Option = declared_options(LabelSources, "documents")[0]
 label_options_and_corpus = option_group("sources", LabelSources, *declared_options(LabelSources))
 label_options = option_group(  # for a command that has a --corpus already, which serves labels by text, too
-    "sources", LabelSources, *declared_options(LabelSources, "labels", "queries", "chunks", "coverage", "tolerance")
+    "sources",
+    LabelSources,
+    *declared_options(LabelSources, "labels", "queries", "forbidden", "chunks", "coverage", "tolerance"),
 )
 
 # ------------------------------------------------------------------------------ how judgments and runs are read

@@ -309,8 +309,8 @@ LARGEST = sys.float_info.max  # JSON has no infinite score
 
 
 def storable_judgments(qrels: Qrels) -> Qrels | None:
-    """Judgments of documents; None for those by subtopic, by group of judges or by text."""
-    return None if qrels.by_group is not None else qrels
+    """Judgments of documents; None for those by subtopic, by judges or by text, and if documents are forbidden."""
+    return None if qrels.by_group is not None or qrels.forbidden else qrels
 
 
 def kept_data(judgments: Qrels | None, rankings: Sequence[Run | None]) -> dict[str, Any]:

@@ -82,8 +82,10 @@ def store_run(
     )
     if opened.is_by_text and not measures and existing is None:
         requested = opened.labels.measures(None, conventions)
+    is_default = not measures and existing is None and not opened.is_by_text
     opened = opened.judged(reading)
-    evaluation = evaluate_measures(opened.labels, opened.results, requested, conventions=conventions, reading=reading)
+    chosen = None if is_default else requested
+    evaluation = evaluate_measures(opened.labels, opened.results, chosen, conventions=conventions, reading=reading)
     files = [source for source in (qrels, run) if isinstance(source, (str, Path))]
     with_run(existing, evaluation).write(path, inputs=files, keep_runs=keep_run)
     return evaluation

@@ -19,7 +19,7 @@ import numpy as np
 from rankgauge.comparison.change_parts import ChangeParts, CrossedScores, Method, rescored, version_pair
 from rankgauge.comparison.gate.baseline import Baseline, aligned_scores, mean_of
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure, PairedQueries
-from rankgauge.comparison.gate.decision import Decision, GateOutcome, decide
+from rankgauge.comparison.gate.decision import Decision, GateOutcome
 from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.label_changes import JudgmentChanges, judgment_changes
 from rankgauge.core.arrays import Floats
@@ -144,14 +144,15 @@ def blame(
     """Split the drops between the queries that lost documents and the others, which are tested by themselves."""
     touched = np.array([query in lost for query in pairs.queries], dtype=bool)
     improvement = pairs.improvement
-    within, others = (decide(pairs.turned.select(part), rule) for part in (touched, ~touched))
+    within, others = (pairs.decide(rule, part) for part in (touched, ~touched))
+    sizes = np.count_nonzero(~np.isnan(improvement), axis=0).tolist()
     shares = tuple(
         DropShare(
             row.measure,
-            _part(improvement[touched, column], len(touched)),
-            _bounds(within[column], len(touched)),
-            _part(improvement[~touched, column], len(touched)),
-            _bounds(others[column], len(touched)),
+            _part(improvement[touched, column], sizes[column]),
+            _bounds(within[column], sizes[column]),
+            _part(improvement[~touched, column], sizes[column]),
+            _bounds(others[column], sizes[column]),
             others[column].outcome,
         )
         for column, row in enumerate(compared)
@@ -187,7 +188,7 @@ def _bounds(decision: Decision, queries: int) -> Bounds:
 
 
 def _part(differences: Floats, queries: int) -> float:
-    return float(differences.sum()) / queries
+    return float(np.nansum(differences)) / queries
 
 
 # A stored baseline whose labels have changed since: both sides with the same labels, on the queries they share.

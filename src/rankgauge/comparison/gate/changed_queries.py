@@ -1,7 +1,7 @@
 """The queries behind a verdict: those that lost most, or that are furthest from what is required.
 
-Each has the relevant documents that it lost, with their ranks before and now. They are looked up only for the queries
-that are shown.
+Each has the relevant documents that it lost, with their ranks before and now, or the forbidden ones that it returned.
+They are looked up only for the queries that are shown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure
-from rankgauge.comparison.gate.requirements import QueryGroup, Requirement
+from rankgauge.comparison.gate.requirements import LEAK, QueryGroup, Requirement
 from rankgauge.core.qrels import Qrels
 from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.io.results import TEXT_KEYS
@@ -29,7 +29,7 @@ ListKind = Literal["drop", "undecided", "requirement", "each"]
 
 
 class DocumentMove(NamedTuple):
-    """A relevant document; a rank is None if it was not retrieved."""
+    """A relevant or a forbidden document; a rank is None if it was not retrieved."""
 
     doc: str
     grade: float
@@ -39,7 +39,7 @@ class DocumentMove(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangedQuery:
-    """A query with its values and the relevant documents that it lost or lacks."""
+    """A query with its values and the relevant documents that it lost or lacks, or the forbidden ones it returned."""
 
     query: str
     before: float | None
@@ -130,7 +130,10 @@ class QueryLookup:
         return {} if baseline is None else baseline.retrieved
 
     def moves(self, query: str, measure: Measure) -> tuple[DocumentMove, ...]:
-        """The relevant documents that a query lost; without a baseline, those that it lacks."""
+        """The relevant documents that a query lost; without a baseline, those that it lacks. Of leaks, what leaked."""
+        if measure.definition.name == LEAK:
+            leaks = [leak for leak in self.result.scores.leaks(measure) if leak.query == query]
+            return tuple(DocumentMove(leak.document, 0.0, None, leak.rank) for leak in leaks[:MAX_DOCUMENTS])
         row = self._rows.get(query)
         if row is None or self.qrels.judgments == "passages" or not self.result.evaluation.joined:
             return ()
@@ -163,7 +166,8 @@ def query_lists(result: GateResult, limit: int) -> list[QueryList]:
     rows = [*result.compared, *result.anchored, *result.grouped]
     failing = [row for row in rows if row.decision.outcome in ("worse", "undecided")]
     lists += [_loss_list(result, lookup, row, limit) for row in failing]
-    lists += [_required_list(result, lookup, row, limit) for row in result.required if not row.met]
+    missed = [row for row in result.required if not row.met and isinstance(row.requirement.measure, Measure)]
+    lists += [_required_list(result, lookup, row, limit) for row in missed]
     if not lists and (silent := result.quiet_losses) is not None:
         lists = [_loss_list(result, lookup, silent, limit)]
     return [one for one in lists if one.queries]
@@ -187,18 +191,20 @@ def _loss_list(result: GateResult, lookup: QueryLookup, row: ComparedMeasure, li
 def _each_list(result: GateResult, lookup: QueryLookup, requirement: Requirement, limit: int) -> QueryList:
     held = result.held
     misses = [] if held is None else [miss for miss in held.in_state("missed") if miss.requirement == requirement]
+    measure = requirement.of_queries
     queries = tuple(
-        ChangedQuery(miss.query, miss.before, miss.value, lookup.moves(miss.query, requirement.measure))
-        for miss in misses[:limit]
+        ChangedQuery(miss.query, miss.before, miss.value, lookup.moves(miss.query, measure)) for miss in misses[:limit]
     )
     of = 0 if held is None else held.queries
-    return QueryList("each", str(requirement), requirement.measure.name, None, len(misses), queries, of)
+    return QueryList("each", str(requirement), measure.name, None, len(misses), queries, of)
 
 
 def _required_list(result: GateResult, lookup: QueryLookup, row: RequiredValue, limit: int) -> QueryList:
     """The queries with the values furthest from the bound that the mean missed."""
-    scores = result.scores.only([row.requirement.measure])
-    members = np.flatnonzero(scores.averaged & result.members_of(row.group))
+    scores = result.scores.only([row.requirement.of_queries])
+    measure = scores.measures[0]
+    is_about = measure.definition.over == "answerable" or ~np.isnan(scores.values[:, 0])
+    members = np.flatnonzero(scores.averaged_for(measure) & is_about & result.members_of(row.group))
     values = scores.values[members, 0]
     wants_more = row.requirement.sign in (">", ">=")
     order = np.argsort(values if wants_more else -values, kind="stable")
@@ -208,11 +214,11 @@ def _required_list(result: GateResult, lookup: QueryLookup, row: RequiredValue, 
             query := scores.queries[int(members[place])],
             None,
             _number(values[place]),
-            lookup.moves(query, scores.measures[0]) if wants_more else (),
+            lookup.moves(query, measure) if wants_more or measure.definition.name == LEAK else (),
         )
         for place in far[:limit]
     )
-    return QueryList("requirement", row.title, scores.measures[0].name, row.group, len(far), queries, len(members))
+    return QueryList("requirement", row.title, measure.name, row.group, len(far), queries, len(members))
 
 
 def _number(value: float) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankgauge.comparison.comparability import NamedFacts, ResultFacts, not_comparable
-from rankgauge.comparison.differences import Mask, shared_queries
+from rankgauge.comparison.differences import Mask, answer_classes, shared_queries
 from rankgauge.comparison.gate.baseline import UNKNOWN_FACTS, Baseline, aligned_scores, query_sample
 from rankgauge.comparison.gate.decision import Decision, decide, undecided_columns
 from rankgauge.comparison.gate.requirements import GateRule, QueryGroup
@@ -104,6 +104,7 @@ class PairedQueries:
     now: Floats
     units: np.ndarray[Any, Any] | None
     noise: tuple[RunNoise | None, ...] = ()  # of whole runs, by measure
+    classes: np.ndarray[Any, Any] | None = None  # which queries expect nothing, if some do
     problems: Mapping[int, str] = field(default_factory=dict)  # by column: why the sides are not comparable
     group: QueryGroup | None = None
 
@@ -120,7 +121,7 @@ class PairedQueries:
             measure.definition.range[0 if sign > 0 else 1] * sign
             for measure, sign in zip(self.measures, signs, strict=True)
         ]
-        lowest = self.turned.baseline.min(axis=0, initial=0.0) - 1.0
+        lowest = np.nanmin(self.turned.baseline, axis=0, initial=0.0) - 1.0
         return np.where(np.isfinite(ends), ends, lowest)
 
     @property
@@ -128,7 +129,16 @@ class PairedQueries:
         """Both values, with the sign turned if lower is better: a positive difference is better."""
         signs = np.array([float(measure.definition.direction) for measure in self.measures])
         ranges = tuple(map(difference_range, self.measures))  # which are symmetric
-        return PairedColumns(signs * self.now, signs * self.before, ranges, self.units, noise=self.noise)
+        return PairedColumns(signs * self.now, signs * self.before, ranges, self.units, self.classes, self.noise)
+
+    @property
+    def families(self) -> list[bool]:
+        """Which measures are corrected together: whether lower is better."""
+        return [measure.definition.direction < 0 for measure in self.measures]
+
+    def decide(self, rule: GateRule, queries: Mask) -> tuple[Decision, ...]:
+        """One decision per measure over some of these queries."""
+        return decide(self.turned.select(queries), rule, self.families)
 
     @property
     def improvement(self) -> Floats:
@@ -139,18 +149,25 @@ class PairedQueries:
 def pair_queries(
     scores: Scores,
     stored: Baseline,
-    gated: int,
+    columns: Sequence[int],
     *,
     facts: ResultFacts = UNKNOWN_FACTS,
     members: Mask | None = None,
     group: QueryGroup | None = None,
 ) -> PairedQueries:
-    """The first ``gated`` measures of the scores beside those of the baseline, for all queries or those of a group."""
-    measures = scores.measures[:gated]
-    current = replace(scores, measures=measures, values=scores.values[:, :gated], requested=scores.requested[:gated])
+    """Some measures of the scores beside those of the baseline, for all queries or those of a group.
+
+    A query counts for every measure that it has on both sides, and is NaN for the others. Measures that no query has on
+    both sides are left out.
+    """
+    current = _with_columns(scores, columns)
     baseline = aligned_scores(stored, current)
-    shared = shared_queries(current, baseline, range(gated))
-    rows = np.flatnonzero(shared if members is None else shared & members)
+    is_shared = np.column_stack([shared_queries(current, baseline, [column]) for column in range(len(columns))])
+    is_shared = is_shared if members is None else is_shared & members[:, np.newaxis]
+    kept = np.flatnonzero(is_shared.any(axis=0))
+    current, baseline = (_with_columns(side, kept.tolist()) for side in (current, baseline))
+    is_shared, measures = is_shared[:, kept], current.measures
+    rows = np.flatnonzero(is_shared.any(axis=1))
     if not len(rows) and group is None:
         raise InputError(
             f"no query has values both in {shown(scores.run)} and in the baseline {shown(stored.run)}",
@@ -159,15 +176,32 @@ def pair_queries(
     units = scores.columns.get("unit")
     queries = [scores.queries[row] for row in rows.tolist()]
     query_units = None if units is None else np.asarray(units)[rows]
+    before, now = (np.where(is_shared, side.values, np.nan)[rows] for side in (baseline, current))
+    noises = []
+    for column, measure in enumerate(measures):
+        has_value = is_shared[rows, column]
+        own = [query for query, is_own in zip(queries, has_value.tolist(), strict=True) if is_own]
+        noises.append(stored.run_noise(measure.name, own, None if query_units is None else query_units[has_value]))
+    classes = answer_classes(scores)
     return PairedQueries(
         measures,
         queries,
-        baseline.values[rows],
-        current.values[rows],
+        before,
+        now,
         query_units,
-        family_noise([stored.run_noise(measure.name, queries, query_units) for measure in measures]),
+        family_noise(noises),
+        None if classes is None else np.asarray(classes)[rows],
         _problems(measures, *run_sides(scores, facts, stored)),
         group,
+    )
+
+
+def _with_columns(scores: Scores, columns: Sequence[int]) -> Scores:
+    return replace(
+        scores,
+        measures=tuple(scores.measures[column] for column in columns),
+        values=scores.values[:, list(columns)],
+        requested=tuple(scores.requested[column] for column in columns) if scores.requested else (),
     )
 
 
@@ -186,10 +220,11 @@ def run_sides(scores: Scores, facts: ResultFacts, stored: Baseline) -> tuple[Nam
 
 
 class JointColumns(NamedTuple):
-    """What is tested together, and what each column would be if every query fell to the worst value."""
+    """What is tested, what each column would be if every query fell to the worst value, and which are one family."""
 
     columns: PairedColumns
     worst: Floats
+    families: list[bool]
 
 
 def joint_columns(several: Sequence[PairedQueries]) -> JointColumns:
@@ -201,6 +236,8 @@ def joint_columns(several: Sequence[PairedQueries]) -> JointColumns:
     system, baseline = (np.full(shape, np.nan) for _ in range(2))
     has_units = any(pairs.units is not None for pairs in several)
     units = np.full(len(row_of), None, dtype=object) if has_units else None
+    has_classes = all(pairs.classes is not None for pairs in several)
+    classes = np.zeros(len(row_of), dtype=bool) if has_classes else None
     place = 0
     for pairs, turned, comparable in kept:
         rows = [row_of[query] for query in pairs.queries]
@@ -208,29 +245,36 @@ def joint_columns(several: Sequence[PairedQueries]) -> JointColumns:
         system[where], baseline[where] = turned.system[:, comparable], turned.baseline[:, comparable]
         if units is not None and pairs.units is not None:
             units[rows] = pairs.units
+        if classes is not None and pairs.classes is not None:
+            classes[rows] = pairs.classes
         place += len(comparable)
     columns = PairedColumns(
         system,
         baseline,
         tuple(turned.ranges[column] for _, turned, comparable in kept for column in comparable),
         units,
-        noise=tuple(pairs.noise[column] for pairs, _, comparable in kept for column in comparable),
+        classes,
+        tuple(pairs.noise[column] for pairs, _, comparable in kept for column in comparable),
     )
     worst = [pairs.worst[column] for pairs, _, comparable in kept for column in comparable]
-    return JointColumns(columns, np.array(worst, dtype=np.float64))
+    families = [pairs.families[column] for pairs, _, comparable in kept for column in comparable]
+    return JointColumns(columns, np.array(worst, dtype=np.float64), families)
 
 
 def compare_measures(several: Sequence[PairedQueries], rule: GateRule) -> list[tuple[ComparedMeasure, ...]]:
-    """One row per gated measure, for each baseline and group; all that are comparable are tested together."""
+    """One row per gated measure, for each baseline and group.
+
+    All that are comparable are tested together; those of which lower is better are a family of their own.
+    """
     joint = joint_columns(several)
-    decisions = decide(joint.columns, rule) if len(joint.worst) else ()
+    decisions = decide(joint.columns, rule, joint.families) if len(joint.worst) else ()
     improvement = joint.columns.differences
     open_rows = [
         index
         for index, decision in enumerate(decisions)
         if decision.outcome == "inconclusive" and bool((improvement[:, index] < 0).any())
     ]
-    needed = undecided_columns(joint.columns, joint.worst, open_rows, rule)
+    needed = undecided_columns(joint.columns, joint.worst, open_rows, rule, joint.families)
     tested = iter(
         [
             (replace(one, outcome="undecided"), needed[index]) if index in needed else (one, None)
@@ -248,8 +292,9 @@ def compare_measures(several: Sequence[PairedQueries], rule: GateRule) -> list[t
 
 def _untested(pairs: PairedQueries, column: int) -> Decision:
     """The decision on a measure that is not comparable: none."""
-    n = len(pairs.queries)
-    change = float(pairs.improvement[:, column].mean()) if n else 0.0
+    improvement = pairs.improvement[:, column]
+    n = int(np.count_nonzero(~np.isnan(improvement)))
+    change = float(np.nanmean(improvement)) if n else 0.0
     interval = Interval(None, None, 0.0, "", n, reason=pairs.problems[column])
     return Decision("not comparable", change, interval, None, None, None, None, None, n, n)
 
@@ -257,13 +302,14 @@ def _untested(pairs: PairedQueries, column: int) -> Decision:
 def _row(pairs: PairedQueries, column: int, decision: Decision, queries_needed: int | None) -> ComparedMeasure:
     measure, before, now = pairs.measures[column], pairs.before[:, column], pairs.now[:, column]
     improvement = pairs.improvement[:, column]
+    has_value = ~np.isnan(improvement)
     order = np.argsort(improvement, kind="stable")
     losing = order[: int((improvement < 0).sum())].tolist()
     is_comparable = column not in pairs.problems
     return ComparedMeasure(
         measure=measure.name,
-        before=aggregate(before, "mean") or 0.0,
-        now=aggregate(now, "mean") or 0.0,
+        before=aggregate(before[has_value], "mean") or 0.0,
+        now=aggregate(now[has_value], "mean") or 0.0,
         interval=_on_own_scale(decision.interval, measure),
         lower_is_better=measure.definition.direction < 0,
         decision=decision,
@@ -287,15 +333,23 @@ def _on_own_scale(interval: Interval, measure: Measure) -> Interval:
     return replace(interval, low=-interval.high, high=-interval.low, estimate=estimate)
 
 
-def unpaired_notes(scores: Scores, stored: Baseline, pairs: PairedQueries) -> list[Note]:
-    """A note about the queries that have a value on one side only."""
-    every = {scores.queries[row] for row in np.flatnonzero(scores.averaged).tolist()} | set(stored.queries)
+def unpaired_notes(scores: Scores, stored: Baseline, gated: Sequence[Measure], pairs: PairedQueries) -> list[Note]:
+    """Notes about gated measures that no query has on both sides, and about queries that have values on one side."""
+    left_out = [measure for measure in gated if measure not in pairs.measures]
+    notes = [
+        Note("not-compared", f"{measure} is not compared: no query has a value on both sides") for measure in left_out
+    ]
+    columns = [scores.measures.index(measure) for measure in pairs.measures]
+    has_value = scores.averaged & ~np.isnan(scores.values[:, columns]).all(axis=1)
+    before = np.column_stack([stored.column(measure.name) for measure in pairs.measures])
+    every = {scores.queries[row] for row in np.flatnonzero(has_value).tolist()}
+    every |= {stored.queries[row] for row in np.flatnonzero(~np.isnan(before).all(axis=1)).tolist()}
     unpaired = sorted(every - set(pairs.queries))
     if not unpaired:
-        return []
+        return notes
     verb = "has" if len(unpaired) == 1 else "have"
     text = f"{plural(len(unpaired), 'query')} {verb} a value on one side only and cannot be compared"
-    return [Note("unpaired", f"{text}: {query_sample(unpaired)}")]
+    return [*notes, Note("unpaired", f"{text}: {query_sample(unpaired)}")]
 
 
 def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: GateRule) -> list[Note]:
@@ -312,11 +366,12 @@ def _size_notes(compared: Sequence[ComparedMeasure], rule: GateRule) -> list[Not
     compared = [row for row in compared if row.reason is None]
     if not compared or any(row.decision.outcome == "undecided" for row in compared):
         return []
-    units = compared[0].decision.units
-    needed = [row.decision.changes_needed for row in compared if row.decision.changes_needed is not None]
-    if needed and units < max(needed):
+    sizes = [(row.decision.units, row.decision.changes_needed or 0) for row in compared]
+    short = [(units, -needed) for units, needed in sizes if units < needed]
+    if short:
+        units, needed = min(short)
         text = f"{plural(units, 'query')} cannot show any drop at alpha {given(rule.alpha)}"
-        return [Note("few-queries", f"{text}: at least {max(needed)} are needed")]
+        return [Note("few-queries", f"{text}: at least {-needed} are needed")]
     insensitive = [row for row in compared if row.decision.queries_needed is not None]
     if not insensitive:
         return []

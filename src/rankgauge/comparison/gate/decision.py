@@ -2,8 +2,9 @@
 
 A drop fails if it is significant and at least the margin. Significant means: one-sided unless asked otherwise, and
 corrected over all gated measures together, so that at most a share alpha of the builds in which nothing changed fail,
-however many measures are gated. What does not fail is either shown to be no worse than the margin, over all measures
-together too, or it is inconclusive.
+however many measures are gated. Measures for which lower is better are corrected by themselves, with an alpha of their
+own: guarding against leaks or false answers costs recall no power. What does not fail is either shown to be no worse
+than the margin, over all measures of its family too, or it is inconclusive.
 """
 
 from __future__ import annotations
@@ -45,9 +46,24 @@ class Decision:
     units: int  # the number of independent ones
 
 
-def decide(columns: PairedColumns, rule: GateRule | None = None) -> tuple[Decision, ...]:
-    """One decision per column of this run's and the baseline's values, turned so that higher is better."""
+def family_members(families: Sequence[object]) -> list[list[int]]:
+    """The columns that have the same label, for each label."""
+    return [[index for index, other in enumerate(families) if other == label] for label in dict.fromkeys(families)]
+
+
+def decide(
+    columns: PairedColumns, rule: GateRule | None = None, families: Sequence[object] | None = None
+) -> tuple[Decision, ...]:
+    """One decision per column of this run's and the baseline's values, turned so that higher is better.
+
+    ``families`` has a label for each column: those with the same label are corrected together; without it, all are.
+    """
     rule = rule or GateRule()
+    if families is not None and len(set(families)) > 1:
+        decisions: dict[int, Decision] = {}
+        for members in family_members(families):
+            decisions |= zip(members, decide(columns.only(members), rule), strict=True)
+        return tuple(decisions[index] for index in range(len(families)))
     statistics = rule.statistics
     if rule.two_sided:
         tests = family_tests(columns, statistics)
@@ -133,7 +149,11 @@ NEARLY_EQUAL = 1e-6  # added to differences, so that tests that need a variance 
 
 
 def undecided_columns(
-    columns: PairedColumns, worst: Floats, candidates: Sequence[int], rule: GateRule
+    columns: PairedColumns,
+    worst: Floats,
+    candidates: Sequence[int],
+    rule: GateRule,
+    families: Sequence[object] | None = None,
 ) -> dict[int, int | None]:
     """Which of the columns can show no drop at all, each with the number of queries that could; None if unknown.
 
@@ -141,6 +161,13 @@ def undecided_columns(
     """
     if not candidates:
         return {}
+    if families is not None and len(set(families)) > 1:
+        found: dict[int, int | None] = {}
+        for members in family_members(families):
+            own = [place for place, column in enumerate(members) if column in candidates]
+            open_columns = undecided_columns(columns.only(members), worst[members], own, rule)
+            found |= {members[place]: needed for place, needed in open_columns.items()}
+        return found
     every = np.arange(len(columns.system))
     significant = _falls(columns, worst, every, rule)
     return {column: _deciding_queries(columns, worst, column, rule) for column in candidates if not significant[column]}
@@ -156,7 +183,8 @@ def _falls(columns: PairedColumns, worst: Floats, rows: Ints, rule: GateRule) ->
         units = np.array(
             [f"{copy} {unit}" for copy, unit in zip(copies, columns.units[rows], strict=True)], dtype=object
         )
-    fallen = replace(columns, system=system, baseline=baseline, units=units)
+    strata = None if columns.strata is None else columns.strata[rows]
+    fallen = replace(columns, system=system, baseline=baseline, units=units, strata=strata)
     alternative: Alternative = "two-sided" if rule.two_sided else "less"
     statistics = replace(rule.statistics, alternative=alternative)
     tests = family_tests(fallen, statistics, sensitivity=False)

@@ -33,7 +33,7 @@ from rankgauge.comparison.gate.compared_measures import (
 )
 from rankgauge.comparison.gate.gate_result import GateResult, RequiredValue
 from rankgauge.comparison.gate.golden import AnyAllowed, HeldQueries, allowed_misses, held_queries, own_requirements
-from rankgauge.comparison.gate.requirements import DEFAULT_RULE, Demands, GateRule, QueryGroup, parse_demands
+from rankgauge.comparison.gate.requirements import DEFAULT_RULE, LEAK, Demands, GateRule, QueryGroup, parse_demands
 from rankgauge.core.formatting import listing
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
@@ -129,11 +129,12 @@ def gate(
             "--baseline baseline.json for no drop",
         )
     if baseline is not None:
-        gated = _gated_measures(measures, stored, demands.measures, conventions)
+        gated = _gated_measures(measures, stored, demands.measures, conventions, judgments)
     else:
         gated = conventions.measures(measures) if measures else ()  # to be stored
-    of_queries = [requirement.measure for one in own.values() for requirement in one]
+    of_queries = [requirement.of_queries for one in own.values() for requirement in one]
     requested = tuple(dict.fromkeys([*gated, *demands.measures, *of_queries]))
+    requested = requested or conventions.measures(None, judgments)  # if only figures of the run are required
     evaluation = evaluate_measures(
         judgments, runs, requested, conventions=conventions, reading=reading, queries=opened.queries
     )
@@ -174,7 +175,8 @@ def nothing_to_judge(evaluation: Evaluation, baseline: Baseline | None, run: Run
     None if there is something to judge, or if the baseline retrieved judged documents: then it is a drop.
     """
     scores = evaluation.scores[0]
-    if scores.without_relevant.all():
+    is_ranking = [measure.definition.over == "answerable" for measure in scores.measures]
+    if all(is_ranking) and scores.without_relevant.all():
         return f"no query of {shown(evaluation.qrels.name)} has a relevant document, so nothing can be tested"
     if not evaluation.joined or bool((scores.status == Status.FAILED).all()):
         return None
@@ -182,7 +184,7 @@ def nothing_to_judge(evaluation: Evaluation, baseline: Baseline | None, run: Run
     if not hits.retrieved.any():
         is_refusal = any(_is_best(scores, column) for column in range(len(scores.measures)))
         return None if is_refusal else f"{shown(scores.run)} has no results for any query"
-    if len(hits.rank) or (baseline is not None and _has_judged(baseline)):
+    if len(hits.rank) or not any(is_ranking) or (baseline is not None and _has_judged(baseline)):
         return None
     columns = [*([] if run is None else [next(iter(run.documents()))]), evaluation.qrels.docs]
     sides = [", ".join([*map(shown, dict.fromkeys(ids.head(EXAMINED_IDS)))][:SHOWN_IDS]) for ids in columns]
@@ -190,8 +192,10 @@ def nothing_to_judge(evaluation: Evaluation, baseline: Baseline | None, run: Run
 
 
 def _is_best(scores: Scores, column: int) -> bool:
-    """Whether empty answers are what a measure asks for: it has its best value."""
+    """Whether empty answers are what a measure asks for: it has its best value, and not because nothing leaks."""
     definition = scores.measures[column].definition
+    if definition.name == LEAK:
+        return False
     best = definition.range[1 if definition.direction > 0 else 0]
     values = scores.values[scores.averaged, column]
     return definition.direction != 0 and bool(len(values)) and bool((values == best).all())
@@ -230,9 +234,10 @@ def gated_depth(
     conventions: Conventions,
 ) -> int:
     """How many results of a query a gate looks at."""
+    is_compared = any(measure.definition.name != LEAK for measure in required)
     if stored is not None and not measures:
         return needed_depth([*stored_measures(stored, conventions), *required])
-    chosen = conventions.measures(measures) if measures or not required else ()
+    chosen = conventions.measures(measures) if measures or not is_compared else ()
     return needed_depth([*chosen, *required])
 
 
@@ -273,6 +278,7 @@ def _gated_measures(
     stored: Baseline | None,
     required: Sequence[Measure],
     conventions: Conventions,
+    labels: Qrels,
 ) -> tuple[Measure, ...]:
     """The measures that must not drop."""
     if measures:
@@ -285,8 +291,11 @@ def _gated_measures(
                     hint="leave it out of -m, or require a value of it",
                 )
         return chosen
-    chosen = stored_measures(stored, conventions) if stored is not None else tuple(required)
-    chosen = chosen or conventions.measures(None)
+    if stored is not None:
+        chosen = stored_measures(stored, conventions)
+    else:
+        chosen = tuple(measure for measure in required if measure.definition.name != LEAK)
+    chosen = chosen or conventions.measures(None, labels)
     chosen = tuple(measure for measure in chosen if _is_comparable(measure))
     if not chosen:
         raise UsageError("no measure of the baseline can be compared: name some with -m")
@@ -300,7 +309,17 @@ def _is_comparable(measure: Measure) -> bool:
 def _required_values(scores: Scores, demands: Demands, by: Sequence[str], rule: GateRule) -> tuple[RequiredValue, ...]:
     """The required means of all queries, then of each group; raises if a group with requirements does not exist."""
     rows = []
+    figures = {} if scores.extras is None else scores.extras.figures()
     for requirement in demands.overall:
+        if not isinstance(requirement.measure, Measure):
+            figure = figures.get(requirement.measure.name)
+            if figure is None:
+                raise InputError(
+                    f"run {shown(scores.run)} has no {requirement.measure}, which is required",
+                    hint='a log has it if its rows have "latency_ms", "tokens" or "cost"',
+                )
+            rows.append(RequiredValue(requirement, figure, requirement.is_met(figure)))
+            continue
         value = scores[requirement.measure]
         interval = scores.interval(requirement.measure, confidence=rule.statistics.confidence)
         rows.append(RequiredValue(requirement, value, requirement.is_met(value), interval.low, interval.high))
@@ -312,7 +331,11 @@ def _required_values(scores: Scores, demands: Demands, by: Sequence[str], rule: 
             labels.append(label)
             part = replace(scores, averaged=scores.averaged & members)
             for requirement in demands.of_group(label) if part.averaged.any() else ():
+                if not isinstance(requirement.measure, Measure):
+                    continue  # of the whole run
                 value = part[requirement.measure]
+                if value is None and label not in demands.groups:
+                    continue  # it is not about these queries: leaks, if nothing is forbidden for them
                 interval = part.interval(requirement.measure, confidence=rule.statistics.confidence)
                 ends = interval.low, interval.high
                 group = QueryGroup(column, label)
@@ -345,10 +368,10 @@ def compare_with_baselines(
     facts = ResultFacts.of(joined[0]) if joined else ResultFacts()
     baselines = [stored] if stored.anchor is None else [stored, stored.anchor]
     current = [with_current_labels(baseline, result.evaluation, gated, run) for baseline in baselines]
-    several = [pair_queries(scores, baseline, gated, facts=facts) for scores, baseline, _ in current]
+    several = [pair_queries(scores, baseline, range(gated), facts=facts) for scores, baseline, _ in current]
     scores, baseline, growth = current[0]
     parts = [
-        pair_queries(scores, baseline, gated, facts=facts, members=members, group=QueryGroup(column, label))
+        pair_queries(scores, baseline, range(gated), facts=facts, members=members, group=QueryGroup(column, label))
         for column in by
         for label, members in groups(scores.columns, column)
     ]
@@ -356,11 +379,12 @@ def compare_with_baselines(
     rows = compare_measures([*several, *parts], result.rule)
     compared, grouped = rows[: len(several)], [row for part in rows[len(several) :] for row in part]
     sides = run_sides(scores, facts, baseline)
+    measures = scores.measures[:gated]
     notes = [
         *result.notes,
-        *comparability_notes(scores.measures[:gated], *sides),
+        *comparability_notes(measures, *sides),
         *(sent_notes(*sides) if growth is None and scores.conventions.query_set != "both" else []),
-        *unpaired_notes(scores, baseline, several[0]),
+        *unpaired_notes(scores, baseline, measures, several[0]),
         *sensitivity_notes(compared[0], result.rule),
     ]
     result = replace(

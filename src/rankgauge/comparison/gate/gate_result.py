@@ -16,9 +16,17 @@ from rankgauge.comparison.gate.changed_queries import QueryList, query_lists, qu
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure
 from rankgauge.comparison.gate.decision import GateOutcome
 from rankgauge.comparison.gate.golden import HeldQueries
-from rankgauge.comparison.gate.requirements import SHOWN_CHANGES, GateRule, QueryGroup, Requirement
+from rankgauge.comparison.gate.requirements import (
+    LEAK,
+    SHOWN_CHANGES,
+    GateRule,
+    QueryGroup,
+    Requirement,
+    required_measures,
+)
 from rankgauge.comparison.statistics_options import describe_family
 from rankgauge.core.formatting import given, number, p_equals, plural, signed
+from rankgauge.core.query_answers import Leak
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.run import Status
 from rankgauge.core.verdicts import EXIT_CODES, CheckOutcome, overall
@@ -32,7 +40,7 @@ from rankgauge.stats.joint_tests import POWER
 from rankgauge.stats.noise import false_alarm_quantile
 from rankgauge.validation.label_rot import LABEL_STATES, LabelCheck
 
-Verdict = Literal["pass", "fail", "undecided", "not comparable", "nothing to judge", "rotted"]
+Verdict = Literal["pass", "fail", "undecided", "not comparable", "nothing to judge", "leaks unknown", "rotted"]
 VERDICT_WORDS: dict[Verdict, str] = {"rotted": "labels rotted"}  # if not the verdict itself
 VERDICT_OUTCOMES: dict[Verdict, CheckOutcome] = {
     "pass": "pass",
@@ -40,6 +48,7 @@ VERDICT_OUTCOMES: dict[Verdict, CheckOutcome] = {
     "undecided": "undecided",
     "not comparable": "undecidable",
     "nothing to judge": "undecidable",
+    "leaks unknown": "undecidable",
     "rotted": "undecidable",
 }
 ROW_OUTCOMES: dict[GateOutcome, CheckOutcome] = {  # others pass
@@ -68,6 +77,13 @@ class RequiredValue:
         """The requirement, and the group if it is of one."""
         return str(self.requirement) if self.group is None else f"{self.requirement} [{self.group}]"
 
+    @property
+    def value_text(self) -> str:
+        """The value as text: that of a measure with four decimals."""
+        if self.value is None:
+            return "no value"
+        return number(self.value) if isinstance(self.requirement.measure, Measure) else given(self.value)
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         requirement = self.requirement
@@ -82,14 +98,25 @@ class RequiredValue:
         }
 
 
+@dataclass(frozen=True)
+class AffectedQuery:
+    """A query that a user would notice: it leaked a document, was answered without an answer, or lost evidence."""
+
+    kind: Literal["leaked", "answered", "lost"]
+    query: str
+    detail: str
+    measure: str
+
+
 @dataclass(frozen=True, eq=False)
 class GateResult(HtmlView):
     """The verdict of a gate, and everything that led to it.
 
-    ``undecided`` means that queries got worse and are too few for any drop to be significant. Three verdicts say that
+    ``undecided`` means that queries got worse and are too few for any drop to be significant. Four verdicts say that
     nothing can be decided from this input: ``not comparable`` (the results of both sides were collected in different
-    ways), ``nothing to judge`` (no result has a label), and ``rotted`` (relevant labels no longer fit the corpus, and
-    the run did not fail on the queries whose labels do). None of these is a pass. ``current`` is this run as the next
+    ways), ``nothing to judge`` (no result has a label), ``leaks unknown`` (nothing forbidden may be returned, and some
+    queries failed), and ``rotted`` (relevant labels no longer fit the corpus, and the run did not fail on the queries
+    whose labels do). None of these is a pass. ``current`` is this run as the next
     baseline: ``result.current.write("baseline.json")``.
     """
 
@@ -177,15 +204,30 @@ class GateResult(HtmlView):
         outcomes: list[CheckOutcome] = [ROW_OUTCOMES.get(row.decision.outcome, "pass") for row in self.rows]
         outcomes += ["pass" if row.met else "fail" for row in self.required]
         outcomes += ["fail"] if self.held is not None and self.held.in_state("missed") else []
-        outcomes += ["fail"] if self.failed_queries or self.lost_everything else []
+        outcomes += ["fail"] if self.lost_everything else []
+        if self.failed_queries:
+            outcomes.append("undecidable" if self.guards_leaks else "fail")
         outcomes += [] if self.rot is None else ["undecidable"]
         if self.rule.undecided == "fail":
             outcomes = ["fail" if outcome == "undecided" else outcome for outcome in outcomes]
         outcome = overall([*outcomes, "pass"])
         if outcome == "undecidable":
-            return replace(self, verdict="not comparable" if self.rot is None else "rotted")
+            return replace(self, verdict=self._undecidable())
         verdict: Verdict = "fail" if outcome == "fail" else "undecided" if outcome == "undecided" else "pass"
         return replace(self, verdict=verdict)
+
+    def _undecidable(self) -> Verdict:
+        """Which verdict says that nothing can be decided."""
+        if self.rot is not None:
+            return "rotted"
+        return "leaks unknown" if self.guards_leaks and self.failed_queries else "not comparable"
+
+    @property
+    def guards_leaks(self) -> bool:
+        """Whether no forbidden document may be returned, on average or for any query."""
+        of_queries = () if self.held is None else self.held.requirements
+        required = required_measures([*(row.requirement for row in self.required), *of_queries])
+        return any(measure.definition.name == LEAK for measure in required)
 
     def measure_of(self, name: str) -> Measure:
         """A measure by its canonical name."""
@@ -222,7 +264,7 @@ class GateResult(HtmlView):
         demands = [*self._held_sentence(show), *self._requirements_sentence()]
         has_drop = any(row.decision.outcome == "worse" for row in self.rows)
         parts = [*baseline, *demands] if has_drop or not self.failed else [*demands, *baseline]  # what failed is first
-        parts = [*self._failures_sentence(show), *parts]
+        parts = [*self._failures_sentence(show), *self._leaks_sentence(show), *parts]
         return "; ".join(parts if self.rot is None else self._with_rot(self.rot, parts))
 
     def second_line(self, show: Callable[[str], str]) -> str | None:
@@ -252,9 +294,43 @@ class GateResult(HtmlView):
             else [labels, f"{which}, {parts[0]}", *parts[1:]]
         )
 
+    @property
+    def affected(self) -> list[AffectedQuery]:
+        """The queries behind leaks, behind false answers that are new, and those that lost evidence."""
+        found = [
+            AffectedQuery("leaked", leak.query, f"{leak.document} at rank {leak.rank}", LEAK) for leak in self.leaks
+        ]
+        for row in self.compared:
+            if row.measure == "FalseAnswer":
+                found += [AffectedQuery("answered", loss.query, "has no answer", row.measure) for loss in row.losses]
+            elif row.measure.startswith(("StRecall", "EvidenceAll")) and self.evaluation.qrels.lists_evidence:
+                found += [
+                    AffectedQuery("lost", query, f"{row.measure} {number(before, 2)} → {number(now, 2)}", row.measure)
+                    for query, before, now in row.losses
+                ]
+        first: dict[tuple[str, ...], AffectedQuery] = {}
+        for one in found:  # of several measures of its evidence, the first
+            first.setdefault((one.kind, one.query, one.detail if one.kind == "leaked" else ""), one)
+        return list(first.values())
+
+    @property
+    def leaks(self) -> list[Leak]:
+        """The forbidden documents that a requirement on leaks did not allow, on average or for a query."""
+        of_queries = [] if self.held is None else [miss.requirement for miss in self.held.in_state("missed")]
+        missed = required_measures([*(row.requirement for row in self.required if not row.met), *of_queries])
+        guards = [measure for measure in missed if measure.definition.name == LEAK]
+        return list(dict.fromkeys(leak for measure in guards for leak in self.scores.leaks(measure)))
+
+    def _leaks_sentence(self, show: Callable[[str], str]) -> list[str]:
+        found = [f"{show(leak.document)} at rank {leak.rank} for {show(leak.query)}" for leak in self.leaks]
+        return [f"{plural(len(found), 'forbidden document')} returned: {enumeration(found)}"] if found else []
+
     def _failures_sentence(self, show: Callable[[str], str]) -> list[str]:
         failed = [show(query) for query in self.failed_queries]
-        return [f"the retriever failed for {plural(len(failed), 'query')} ({enumeration(failed)})"] if failed else []
+        if not failed:
+            return []
+        may_leak = ", and queries that failed may leak" if self.guards_leaks and not self.leaks else ""
+        return [f"the retriever failed for {plural(len(failed), 'query')} ({enumeration(failed)}){may_leak}"]
 
     def _baseline_sentence(self, show: Callable[[str], str]) -> list[str]:
         if self.baseline is None:
@@ -271,8 +347,10 @@ class GateResult(HtmlView):
         if self.baseline.anchor is not None:
             losses.append((f"the anchor {show(self.baseline.anchor.run)}", self.anchored))
         worse = [f"{other} on {enumeration(_drops(rows))}" for other, rows in losses if _drops(rows)]
+        better = [row.measure for row in self.compared if row.decision.outcome == "no worse" and not self.rule.margin]
         if worse:
-            return [f"{name} is worse than {' and than '.join(worse)}", *open_parts]
+            but = f", and better on {enumeration(better)}" if better else ""
+            return [f"{name} is worse than {' and than '.join(worse)}{but}", *open_parts]
         decided = [row for row in self.compared if row.decision.outcome not in ("not comparable", "undecided")]
         if len(decided) == len(self.compared) and {row.decision.outcome for row in decided} == {"unchanged"}:
             return [*open_parts, f"{name} has the same values as {baseline}"]
@@ -333,7 +411,7 @@ class GateResult(HtmlView):
     def _requirements_sentence(self) -> list[str]:
         missed = [row for row in self.required if not row.met]
         if missed:
-            texts = [f"{row.title} ({'no value' if row.value is None else number(row.value)})" for row in missed]
+            texts = [f"{row.title} ({row.value_text})" for row in missed]
             return [f"missed {enumeration(texts)}"]
         if not self.required:
             return []
@@ -345,11 +423,21 @@ class GateResult(HtmlView):
         """How drops are tested."""
         statistics = self.rule.statistics
         sides = "two-sided" if self.rule.two_sided else "one-sided"
-        size = sum(row.reason is None for row in self.rows)
-        factors = [(sum(row.reason is None for row in self.compared), "measure")]
-        factors += [(2, "baseline")] if self.anchored else []
-        factors += [(1 + len({row.group for row in self.grouped}), "query set")] if self.grouped else []
-        return f"{sides} paired {statistics.test} test, {describe_family(statistics.correction, size, *factors)}"
+        families = []
+        for is_lower in (False, True):
+            rows, compared = (
+                [row for row in some if row.reason is None and row.lower_is_better == is_lower]
+                for some in (self.rows, self.compared)
+            )
+            if rows:
+                factors = [(len(compared), "measure")]
+                factors += [(2, "baseline")] if self.anchored else []
+                factors += [(1 + len({row.group for row in self.grouped}), "query set")] if self.grouped else []
+                families.append(describe_family(statistics.correction, len(rows), *factors))
+        if len(families) > 1:
+            families[1] = f"lower is better: {families[1]}"
+        described = "; ".join(families) or describe_family(statistics.correction, 0)
+        return f"{sides} paired {statistics.test} test, {described}"
 
     @cached_property
     def false_alarm_rate(self) -> float | None:
@@ -414,6 +502,8 @@ class GateResult(HtmlView):
             "rot": None if self.rot is None else self._rot_dict(self.rot),
             "labels": None if self.growth is None else self.growth.to_dict(),
             "failed_queries": list(self.failed_queries),
+            "leaks": [leak.to_dict() for leak in self.leaks],
+            "affected": [asdict(one) for one in self.affected],
             "notes": [asdict(note) for note in self.notes],
         }
 

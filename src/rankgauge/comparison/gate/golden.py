@@ -7,7 +7,7 @@ one, a file lists the misses that are allowed, each with a reason. Either is nam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -86,7 +86,8 @@ def own_requirements(qrels: Qrels, conventions: Conventions) -> dict[str, tuple[
             continue
         if text not in parsed:
             try:
-                parsed[text] = parse_requirement(text, conventions)
+                requirement = parse_requirement(text, conventions)
+                parsed[text] = replace(requirement, measure=requirement.of_queries)
             except UsageError as error:
                 raise InputError.at(
                     qrels.name, None, f"{OWN_COLUMN} of query {shown(query)}: {error.message}", hint=error.hint
@@ -128,9 +129,11 @@ def held_queries(
     allowed: Mapping[str, str],
     texts: Mapping[str, str],
 ) -> HeldQueries | None:
-    """Hold every query with a relevant document to its own requirements, else to the general ones; None without any.
+    """Hold every query to its own requirements, else to the general ones; None without any.
 
-    An allowed miss is named by the id of its query or by its text.
+    Rankings are required of queries with a relevant document, and what else a measure is about of those that it has a
+    value for: refusals of queries without an answer, leaks of queries with forbidden documents. An allowed miss is
+    named by the id of its query or by its text.
     """
     if not general and not own:
         return None
@@ -142,9 +145,9 @@ def held_queries(
     held: list[str] = []
     misses: list[QueryMiss] = []
     recovered: list[str] = []
-    for row in np.flatnonzero(scores.averaged & ~scores.without_relevant).tolist():
+    for row in np.flatnonzero(scores.averaged).tolist():
         query = scores.queries[row]
-        demanded = own.get(query) or general
+        demanded = [one for one in own.get(query) or general if columns[one].is_about(row)]
         if not demanded:
             continue
         held.append(query)
@@ -161,9 +164,15 @@ class _RequiredColumn:
 
     def __init__(self, scores: Scores, requirement: Requirement, baseline: Baseline | None) -> None:
         self.requirement, self.baseline = requirement, baseline
-        chosen = scores.only([requirement.measure])
+        chosen = scores.only([requirement.of_queries])
+        self.is_ranking = requirement.of_queries.definition.over == "answerable"
+        self.has_relevant = ~scores.without_relevant
         self.now = chosen.values[:, 0]
         self.stored = None if baseline is None else baseline.column(chosen.measures[0].name)
+
+    def is_about(self, row: int) -> bool:
+        """Whether a query is one that the measure is about."""
+        return bool(self.has_relevant[row] if self.is_ranking else not np.isnan(self.now[row]))
 
     def before(self, query: str) -> float | None:
         """The value of a query in the baseline."""

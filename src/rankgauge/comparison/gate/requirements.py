@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import given
+from rankgauge.core.run import FIGURES
 from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
@@ -26,6 +27,8 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
 }
 ASCII_SIGNS = {"≥": ">=", "≤": "<="}
 EXAMPLE = "write nDCG@10>=0.35"
+LEAK = "Leak"  # the measure that counts forbidden documents
+NO_LEAKS = f"{LEAK}<=0"
 GATE_STATISTICS = Statistics()
 SHOWN_CHANGES = 5  # queries behind a check that are listed
 Undecided = Literal["pass", "fail"]
@@ -76,15 +79,35 @@ class QueryGroup(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Requirement:
-    """A measure, a sign and a bound."""
+class RunFigure:
+    """What a run costs, by its name: ``p95_latency``, ``mean_tokens``, ``total_cost``."""
 
-    measure: Measure
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A measure or a figure of the whole run, a sign and a bound."""
+
+    measure: Measure | RunFigure
     sign: str
     bound: float
 
     def __str__(self) -> str:
         return f"{self.measure} {self.sign} {given(self.bound)}"
+
+    @property
+    def of_queries(self) -> Measure:
+        """The measure; raises if it is a figure of the whole run, which no query and no group has by itself."""
+        if not isinstance(self.measure, Measure):
+            raise UsageError(
+                f"{self.measure} is a figure of the whole run, and cannot be required of single queries or groups",
+                hint=f"require it of the run: --require '{self.measure}{self.sign}{given(self.bound)}'",
+            )
+        return self.measure
 
     def is_met(self, value: float | None) -> bool:
         """Whether a value meets the bound; no value does not."""
@@ -106,7 +129,8 @@ class Demands:
     def measures(self) -> tuple[Measure, ...]:
         """Every measure that is required to have a value."""
         of_groups = [requirement for group in self.groups.values() for requirement in group]
-        return tuple(dict.fromkeys(one.measure for one in (*self.overall, *self.each, *of_groups)))
+        of_queries = [requirement.of_queries for requirement in (*self.each, *of_groups)]
+        return tuple(dict.fromkeys([*required_measures(self.overall), *of_queries]))
 
     def of_group(self, label: str) -> tuple[Requirement, ...]:
         """What is required of a group: its own requirements, else those of all queries."""
@@ -144,10 +168,17 @@ def parse_requirement(text: str, conventions: Conventions | None = None) -> Requ
         raise UsageError(
             f"a requirement must be a measure, one of >=, >, <=, <, and a number, found {shown(text)}", hint=EXAMPLE
         )
-    measure, bound = (conventions or Conventions()).measure(parts.measure), _number(parts.bound, text)
-    requirement = Requirement(measure, parts.sign, bound)
-    _check_reachable(requirement, text)
-    return requirement
+    bound = _number(parts.bound, text)
+    if parts.measure in FIGURES:
+        return Requirement(RunFigure(parts.measure), parts.sign, bound)
+    measure = (conventions or Conventions()).measure(parts.measure)
+    _check_reachable(measure, parts.sign, bound, text)
+    return Requirement(measure, parts.sign, bound)
+
+
+def required_measures(requirements: Iterable[Requirement]) -> list[Measure]:
+    """The measures that are required; figures of the whole run are not computed from queries' values."""
+    return [requirement.measure for requirement in requirements if isinstance(requirement.measure, Measure)]
 
 
 class _RequirementParts(NamedTuple):
@@ -168,16 +199,15 @@ def _split(text: str) -> _RequirementParts | None:
     return _RequirementParts(text[: sign.start()].strip(), word, text[sign.end() :].strip())
 
 
-def _check_reachable(requirement: Requirement, text: str) -> None:
+def _check_reachable(measure: Measure, sign: str, bound: float, text: str) -> None:
     """Refuse a bound outside the measure's range, which is always or never met and a mistake: 60 for 0.6."""
-    low, high = requirement.measure.definition.range
-    bound, sign = requirement.bound, requirement.sign
+    low, high = measure.definition.range
     never = bound >= high if sign == ">" else bound <= low if sign == "<" else False
     if low <= bound <= high and not never:
         return
     how = "always" if (bound < low) == (sign in (">", ">=")) and not never else "never"
     raise UsageError(
-        f"{shown(text)} is {how} met: {requirement.measure} lies between {low:g} and {high:g}",
+        f"{shown(text)} is {how} met: {measure} lies between {low:g} and {high:g}",
         hint="write a share as a fraction, 0.6 for 60%" if high == 1 < bound <= 100 else None,
     )
 

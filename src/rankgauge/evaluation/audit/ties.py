@@ -195,16 +195,17 @@ class _RangeInProgress:
 
     def result(self, scores: Scores, hits: Hits, samples: int) -> TieRange:
         how = self.measure.definition.aggregate
-        straddling = tie_orders.straddled(hits, self.measure) & scores.averaged
-        error = self._error(scores.averaged, how, samples) if self.method == "Monte Carlo" else None
+        averaged = scores.averaged_for(self.measure)
+        straddling = tie_orders.straddled(hits, self.measure) & averaged
+        error = self._error(averaged, how, samples) if self.method == "Monte Carlo" else None
         # The geometric mean of expected values is not the expected geometric mean.
         mean_how = None if how == "gmean" and self.method != "ties have no effect" else how
         return TieRange(
             measure=self.measure,
-            reported=Values(self.plain, scores.averaged, how),
-            worst=Values(self.worst, scores.averaged, how),
-            expected=Values(self.mean, scores.averaged, mean_how),
-            best=Values(self.best, scores.averaged, how),
+            reported=Values(self.plain, averaged, how),
+            worst=Values(self.worst, averaged, how),
+            expected=Values(self.mean, averaged, mean_how),
+            best=Values(self.best, averaged, how),
             method=self.method,
             range=self.range,
             straddling=tuple(scores.queries[row] for row in np.flatnonzero(straddling).tolist()),

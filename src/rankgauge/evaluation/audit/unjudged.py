@@ -125,7 +125,7 @@ def top_grade(qrels: Qrels) -> float:
 
 def can_audit_unjudged(measures: Iterable[Measure], hits: Hits) -> bool:
     """Whether each document has one grade, which is all that the measures use."""
-    if hits.judgments == "subtopics":
+    if hits.judgments in ("subtopics", "evidence"):
         return all(measure.definition.accepts("grades") for measure in measures)
     return hits.judgments == "grades"
 
@@ -145,13 +145,13 @@ def unjudged_of(scores: Scores, hits: Hits, grade: float) -> UnjudgedAudit:
     if_relevant = _values_if_relevant(plain, hits, grade)
 
     def scenarios(index: int, measure: Measure) -> Scenarios:
-        how = measure.definition.aggregate
+        how, counted = measure.definition.aggregate, scores.averaged_for(measure)
         return Scenarios(
             measure=measure,
-            irrelevant=Values(plain[index](hits), averaged, how),
-            relevant=Values(if_relevant[:, index], averaged, how),
-            condensed=Values(plain[index](condensed), averaged, how),
-            judged=Values(judged(cutoff=measure.cutoff)(hits), averaged, "mean"),
+            irrelevant=Values(plain[index](hits), counted, how),
+            relevant=Values(if_relevant[:, index], counted, how),
+            condensed=Values(plain[index](condensed), counted, how),
+            judged=Values(judged(cutoff=measure.cutoff)(hits), counted, "mean"),
             bounds=has_bounds(measure),
         )
 

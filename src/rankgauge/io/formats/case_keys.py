@@ -34,9 +34,15 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("contexts", "retrieved_contexts"),
     ),
     "grades": (("grades", "relevance_grades", "judgments", "qrels", "relevance", "ratings"),),
+    "evidence": (("evidence", "evidence_ids"),),
+    "forbidden": (("forbidden_ids", "forbidden_doc_ids", "forbidden_chunk_ids"),
+                  ("forbidden", "forbidden_docs", "forbidden_documents", "forbidden_chunks", "forbidden_sources")),
     "scores": (("scores", "retrieved_scores", "retrieval_scores", "similarities"),),
     "k": (("k", "top_k"),),
     "latency": (("latency_ms",),),
+    "tokens": (("tokens", "total_tokens"),),
+    "cost": (("cost", "cost_usd"),),
+    "refused": (("refused", "abstained"),),
     "error": (("error",),),
     "system": (("system", "mode"),),
 }  # fmt: skip
@@ -225,8 +231,8 @@ class KeyFinder:
         """The key of a role by its name, if its values fit."""
         taken = set(self.columns.values())
         matches = [name for name in names_for(self.names, role) if name not in taken]
-        if role in ("query", "grades", "retrieved"):
-            fits = {"query": _is_text, "grades": _is_list, "retrieved": _is_list}[role]
+        if role in FITTING:
+            fits = FITTING[role]
             matches = [name for name in matches if self._has(name, fits) or not self._has(name, _is_something)]
         if role == "query" and not matches:
             matches = self._nested(lambda name: bool(names_for([name], "query")), _is_text)[:1]
@@ -309,6 +315,27 @@ def _is_text(value: object) -> bool:
 
 def _is_list(value: object) -> bool:
     return isinstance(value, list)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_nested(value: object) -> bool:
+    """Whether a list has lists: of evidence, and not of quotes."""
+    return isinstance(value, list) and any(isinstance(item, list) and not isinstance(item, JsonPairs) for item in value)
+
+
+FITTING: dict[str, Callable[[Any], bool]] = {
+    "query": _is_text,
+    "grades": _is_list,
+    "retrieved": _is_list,
+    "evidence": _is_nested,
+    "forbidden": lambda value: isinstance(value, (list, str)),
+    "tokens": _is_number,
+    "cost": _is_number,
+    "refused": lambda value: isinstance(value, bool),
+}
 
 
 def _is_something(value: object) -> bool:
@@ -398,8 +425,7 @@ UNUSED = (
     Unused(
         "forbidden-unused",
         re.compile(r"forbid(?:den)?\w*|reject(?:ed)?(?:ids?|docs?)?|mustnot\w*|shouldnot\w*|notexpected\w*|afterids?"),
-        "{key} is not used: forbidden documents cost nothing here; to count the cases that return one: "
-        "--column relevant={key} -m Success@10, where lower is better",
+        "{key} is not used; if it lists documents that must not be returned: --column forbidden={key} -m Leak@10",
     ),
     Unused(
         "lines-unused",

@@ -286,8 +286,7 @@ def _read_entry(item: Any, kind: Kind) -> Entry:
             raise StructureError(
                 f"a group of {len(item)}: {', '.join(shown(one) for one in item[:3])}",
                 expected="ids of relevant documents, not groups of them",
-                hint="groups of which any or all are needed are evidence, which cannot be scored yet: list each id by "
-                "itself; Success@k asks for any of them",
+                hint='groups, of each of which one document is enough, are evidence: "evidence": [["a", "b"], ["c"]]',
             )
         if len(item) != 2:
             raise StructureError(f"a list of {len(item)} in the list")

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankgauge.core.batch import Batch
+from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.qrels import ANSWERABLE
 from rankgauge.core.run import RunExtras
@@ -81,6 +82,12 @@ DEFAULT_ERROR = "failed"
 SCALARS = {str, int, float, bool}
 QUIET_NOTES = ("beside-cases", "comment", "label-rows", K_UNUSED)  # which Python does not warn of
 NOTHING_HINT = "write [] if a case expects nothing"
+NUMBER_ROLES = {"latency": "milliseconds", "tokens": "tokens", "cost": "units of money"}  # one for each query
+EVIDENCE_SHAPE = 'lists of relevant ids as evidence: [["a", "b"], ["c"]]'
+
+
+class EvidenceError(Exception):
+    """Evidence that cannot be read; the text says what was found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,12 +169,13 @@ class Log:
             return None
 
         rows = self._plain_labels() or self._collect(faults, "qrels", read)
-        return replace(rows, columns={**self.columns(), **self.answerable(rows.empty)})
+        columns = {**self.columns(), **self.answerable(rows.empty)}
+        return replace(rows, columns=columns, evidence=self._evidence(), forbidden=self._forbidden(faults))
 
     def _plain_labels(self) -> Batch | None:
         """All labels at once, if each row lists different ids as ASCII text; None if not."""
         key = self.keys.get("relevant")
-        if key is None or "grades" in self.keys or self.systems or self.fields:
+        if key is None or {"grades", "evidence"} & self.keys.keys() or self.systems or self.fields:
             return None
         if len(self.queries) != len(self.records.records):
             return None
@@ -248,6 +256,8 @@ class Log:
                 entries = read(faults, row)
                 if entries is not None:
                     entry_rows.add(line, query, entries)
+            except EvidenceError as error:
+                faults.add("shape", [line], expected=EVIDENCE_SHAPE, found=str(error))
             except StructureError as error:
                 what = "retrieved" if kind == "run" else "relevant"
                 expected = error.expected or f"{STRUCTURES} as {what} documents"
@@ -282,11 +292,26 @@ class Log:
     def _relevant(self, faults: Faults, row: int) -> list[Entry] | None:
         """The labels on a row, none if it expects nothing; None if it has only results."""
         record, line = self.records.records[row], int(self.records.line[row])
+        pieces = self._pieces(row)
+        if pieces is not None and not self._lists_relevant(record):
+            docs = dict.fromkeys(doc for piece in pieces for doc in piece)
+            return [(doc.decode("utf-8", "surrogateescape"), 1) for doc in docs]
+        entries = self._listed(faults, row, record, line)
+        relevant = {str(doc) for doc, grade in entries or () if not _is_nonrelevant(grade)}
+        for doc in (doc.decode("utf-8", "surrogateescape") for piece in pieces or () for doc in piece):
+            if doc not in relevant:
+                raise EvidenceError(f"{shown(doc)}, which is not among the relevant documents")
+        return entries
+
+    def _listed(self, faults: Faults, row: int, record: Record, line: int) -> list[Entry] | None:
+        """The relevant documents and grades on a row, none if it expects nothing; None if it has only results."""
         graded = _read_grades(record.get(self.keys.get("grades", "")))
         key = self.keys.get("relevant")
         value = None if key is None else record.get(key)
         if value is None and graded is not None:
             return graded
+        if key is None and graded is None and "evidence" in self.keys:
+            return None if self.keys.get("retrieved") in record else []
         if key is None:
             key = self._required_key(faults.source, "grades" if "grades" in self.keys else "relevant")
         if value is None:
@@ -315,6 +340,56 @@ class Log:
         relevant_ids = {str(doc) for doc, _ in entries}
         graded_only: list[Entry] = [(doc, grade) for doc, grade in graded or [] if str(doc) not in relevant_ids]
         return [(doc, 1 if grade is NO_NUMBER else grade) for doc, grade in relevant] + graded_only
+
+    def _pieces(self, row: int) -> list[list[bytes]] | None:
+        """The evidence on a row: lists of ids, of each of which one is enough; an id alone is a list of one."""
+        value = self.records.records[row].get(self.keys.get("evidence", ""))
+        if value is None:
+            return None
+        if not isinstance(value, list) or isinstance(value, JsonPairs):
+            raise EvidenceError(describe_json(value))
+        pieces = [item if isinstance(item, list) else [item] for item in value]
+        if any(isinstance(piece, JsonPairs) or not piece for piece in pieces):
+            raise EvidenceError("an empty list or an object in the list")
+        try:
+            return [[id_from_json(doc, "document id") for doc in piece] for piece in pieces]
+        except InputError as error:
+            raise EvidenceError(error.message) from None
+
+    def _evidence(self) -> Evidence | None:
+        """The evidence of all queries; None if none has any. Rows that cannot be read are faults already."""
+        pieces: dict[bytes, list[list[bytes]]] = {}
+        is_complete = True
+        for row, query in self.queries.items() if "evidence" in self.keys else ():
+            try:
+                listed = self._pieces(row)
+            except EvidenceError:
+                continue
+            if listed is not None:
+                pieces.setdefault(query, listed)
+                is_complete = is_complete and self._lists_relevant(self.records.records[row])
+        return Evidence(pieces, is_complete) if pieces else None
+
+    def _forbidden(self, faults: Faults) -> dict[str, tuple[str, ...]]:
+        """The documents that queries must not return, by query. Rows of several systems are put together."""
+        documents: dict[str, dict[str, None]] = {}
+        key = self.keys.get("forbidden")
+        for row, query in self.queries.items() if key is not None else ():
+            value = self.records.records[row].get(key or "")
+            items = [] if value is None else [value] if isinstance(value, str) else value
+            try:
+                if not isinstance(items, list) or isinstance(items, JsonPairs):
+                    raise InputError(describe_json(items))
+                names = [id_from_json(item, "document id").decode("utf-8", "surrogateescape") for item in items]
+            except InputError as error:
+                line = int(self.records.line[row])
+                faults.add("shape", [line], expected="a list of ids as forbidden documents", found=error.message)
+                continue
+            documents.setdefault(query.decode("utf-8", "surrogateescape"), {}).update(dict.fromkeys(names))
+        return {query: tuple(docs) for query, docs in documents.items() if docs}
+
+    def _lists_relevant(self, record: Record) -> bool:
+        return any(record.get(self.keys.get(role, "")) is not None for role in ("relevant", "grades"))
 
     def _as_labels(self, key: str, value: Any, record: Record) -> Any:
         """The labels under a key; a single string or number is one, if the key says that it is an id."""
@@ -346,7 +421,7 @@ class Log:
         return self.keys[role]
 
     def _has_labels(self, record: Record) -> bool:
-        return any(self.keys.get(role) in record for role in ("relevant", "grades"))
+        return any(self.keys.get(role) in record for role in ("relevant", "grades", "evidence"))
 
     def _error(self, record: Record) -> str | None:
         """Why a query failed; None if it did not. A value that is no text says only that it failed."""
@@ -359,8 +434,9 @@ class Log:
         """What came with the results: texts, metadata, latencies and errors; None if nothing did."""
         texts: dict[str, str | None] = {}
         metadata: dict[str, Mapping[str, Any]] = {}
-        latencies: dict[str, float] = {}
+        numbers: dict[str, dict[str, float]] = {role: {} for role in NUMBER_ROLES}
         errors: dict[str, str] = {}
+        refused: dict[str, bool] = {}
         for row, query_id in self.queries.items():
             record, query = self.records.records[row], query_id.decode("utf-8", "surrogateescape")
             for doc, text, values in _details(record, self.keys.get("retrieved"), self.fields):
@@ -370,15 +446,19 @@ class Log:
                     metadata.setdefault(doc, values)
             if (error := self._error(record)) is not None:
                 errors[query] = error
-            value = record.get(self.keys.get("latency", ""))
-            latency = None if isinstance(value, bool) else number_from_json(value)
-            if latency is not None and latency >= 0:
-                latencies[query] = latency
-            elif value is not None:
-                line = int(self.records.line[row])
-                expected = f"a number of milliseconds as {self.keys['latency']}"
-                faults.add("latency", [line], expected=expected, found=describe_json(value))
-        return RunExtras(texts, metadata, latencies, errors) if texts or metadata or latencies or errors else None
+            if isinstance(flag := record.get(self.keys.get("refused", "")), bool):
+                refused[query] = flag
+            for role, noun in NUMBER_ROLES.items():
+                value = record.get(self.keys.get(role, ""))
+                found = None if isinstance(value, bool) else number_from_json(value)
+                if found is not None and found >= 0:
+                    numbers[role][query] = found
+                elif value is not None:
+                    expected = f"a number of {noun} as {self.keys[role]}"
+                    faults.add("latency", [int(self.records.line[row])], expected=expected, found=describe_json(value))
+        latencies, tokens, cost = numbers.values()
+        extras = RunExtras(texts, metadata, latencies, errors, refused=refused, tokens=tokens, cost=cost)
+        return extras if any((texts, metadata, latencies, errors, refused, tokens, cost)) else None
 
 
 def load(faults: Faults, data: bytes, columns: Columns | None = None, fields: Sequence[str] = ()) -> Log:
@@ -456,8 +536,8 @@ def is_log_record(record: Mapping[str, Any], kind: Kind | None = None) -> bool:
     """Whether an object is a row of a log: it lists retrieved documents, is a test case, or (for no kind) has both."""
     list_names = [name for name in record if isinstance(record[name], list)]
     has_retrieved = bool(names_for(list_names, "retrieved"))
-    has_relevant = any(holds_labels(name, value) for name, value in record.items()) or bool(
-        names_for(list_names, "grades")
+    has_relevant = any(holds_labels(name, value) for name, value in record.items()) or any(
+        names_for(list_names, role) for role in ("grades", "evidence")
     )
     if kind == "qrels":
         return has_relevant or is_case(record)
@@ -580,6 +660,11 @@ def _with_scores(entries: list[Entry], scores: Any) -> list[Entry]:
     return [(doc, number) for (doc, _), number in zip(entries, scores, strict=True)]
 
 
+def _is_nonrelevant(grade: object) -> bool:
+    number = number_from_json(grade)
+    return number is not None and number <= 0
+
+
 def _with_id(item: Any, name: str, kind: Kind) -> Any:
     """A label or a result with another id, and with its number if it has one."""
     number_keys = (
@@ -610,9 +695,11 @@ def _details(record: Record, key: str | None, fields: FieldLabels) -> Iterator[D
             keys = _result_keys(tuple(values))
             doc = fields.result_id(item) if fields else values.get(keys.doc)
             text, metadata = values.get(keys.text), values.get(keys.metadata)
-            is_text, is_metadata = isinstance(text, str), isinstance(metadata, JsonPairs)
-            if is_text or is_metadata:
-                yield from _detail(doc, text if is_text else None, _plain(metadata) if is_metadata else None)
+            others = {name: values[name] for name in keys.others if isinstance(values[name], (str, int, float))}
+            others |= _plain(metadata) if isinstance(metadata, JsonPairs) else {}
+            has_others = bool(others) or isinstance(metadata, JsonPairs)
+            if isinstance(text, str) or has_others:
+                yield from _detail(doc, text if isinstance(text, str) else None, others if has_others else None)
         elif _is_context_key(key) and isinstance(item, str):
             yield from _detail(item, item, None)
         elif isinstance(context := contexts[index], str):
@@ -628,17 +715,20 @@ def _detail(doc: object, text: str | None, metadata: Mapping[str, Any] | None) -
 
 
 class _ResultKeys(NamedTuple):
-    """Which keys of a result have its id, its text and its metadata; an empty one is none."""
+    """Which keys of a result have its id, its text and its metadata, an empty one is none; and its other fields."""
 
     doc: str
     text: str
     metadata: str
+    others: tuple[str, ...]
 
 
 @lru_cache(256)
 def _result_keys(names: tuple[str, ...]) -> _ResultKeys:
     metadata = next((name for name in METADATA_NAMES if name in names), "")
-    return _ResultKeys(id_key_of(names) or "", text_key(names) or "", metadata)
+    known = (id_key_of(names) or "", text_key(names) or "", metadata)
+    numbers = {*columns_for(names, "score"), *columns_for(names, "rank")}
+    return _ResultKeys(*known, tuple(name for name in names if name not in known and name not in numbers))
 
 
 def text_key(names: Sequence[str]) -> str | None:

@@ -1,11 +1,11 @@
 """One file per family of measures; importing this registers them all."""
 
 from rankgauge.measures.families import (
+    answers,
     average_precision,
     counts,
     diversity,
     first_relevant,
-    gold_text,
     judge_groups,
     ndcg,
     precision_recall,
@@ -14,11 +14,11 @@ from rankgauge.measures.families import (
 )
 
 __all__ = [
+    "answers",
     "average_precision",
     "counts",
     "diversity",
     "first_relevant",
-    "gold_text",
     "judge_groups",
     "ndcg",
     "precision_recall",

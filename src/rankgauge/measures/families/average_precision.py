@@ -8,7 +8,7 @@ import numpy as np
 
 from rankgauge.core.arrays import running
 from rankgauge.core.hits import Hits, PerQuery, divide
-from rankgauge.measures.registry import measure
+from rankgauge.measures.registry import ANY_RELEVANT, measure, needs
 
 
 @measure("AP", aliases=("MAP", "AveP", "average_precision"), at="cutoff")
@@ -25,6 +25,20 @@ def ap(hits: Hits, *, cutoff: int | None = None, rel: float = 1, norm: Literal["
     if norm == "min" and cutoff is not None:
         total = np.minimum(total, cutoff)
     return divide(relevant.sum(relevant.position / relevant.rank), total)
+
+
+@measure("ContextPrecision", aliases=("NonLLMContextPrecisionWithReference",), at="cutoff")
+@needs(*ANY_RELEVANT)
+def context_precision(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
+    """The mean of the precision at each relevant document that was found; 0 if none is.
+
+    Unlike AP, it does not count the relevant documents that are missing: read it beside recall.
+
+    Formula: Σ over i ≤ k of v_i · P@i / Σ over i ≤ k of v_i; v_i is 1 if document i is relevant, else 0
+    Reference: ragas: NonLLMContextPrecisionWithReference
+    """
+    relevant = hits.top(cutoff).relevant(rel)
+    return divide(relevant.sum(relevant.position / relevant.rank), relevant.count)
 
 
 @measure("GMAP", aggregate="gmean")

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery, divide
 from rankgauge.measures.measure import MeasureScale
-from rankgauge.measures.registry import measure, needs
+from rankgauge.measures.registry import ANY_RELEVANT, measure, needs
 
 
 @measure("NumQ", aggregate="sum", scale=MeasureScale(1.0, 1.0, better=None), missing=1.0, judged_only=False)
@@ -30,6 +30,7 @@ def num_q(hits: Hits) -> PerQuery:
     scale=MeasureScale(0.0, math.inf, better=None),
     monotone=True,
 )
+@needs(*ANY_RELEVANT)
 def num_ret(hits: Hits, *, cutoff: int | None = None, rel: float | None = None) -> PerQuery:
     """The number of documents retrieved; with rel=, of relevant documents retrieved (NumRelRet is rel=1).
 

@@ -7,7 +7,7 @@ computes the values is imported only if one of these measures is evaluated.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.errors import MeasureError
 from rankgauge.measures.exact_numbers import log2, powers
 from rankgauge.measures.registry import measure, needs
+
+if TYPE_CHECKING:
+    from rankgauge.core.passage_judgments import TextCounts
 
 Norm = Literal["ideal", "independent"]
 Discount = Callable[[Ints], Floats]
@@ -30,12 +33,12 @@ def _passages_count_once(parameters: dict[str, Any], qrels: Qrels) -> dict[str, 
 
 
 @measure("StRecall", aliases=("strec",), at="cutoff", monotone=True)
-@needs("subtopics", "passages")
+@needs("subtopics", "evidence", "passages")
 def st_recall(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
     """Subtopic recall: the share of the subtopics to which a document among the first k is relevant.
 
-    Subtopics without relevant documents do not count. Gold passages are subtopics: one is found at the rank where the
-    chunks so far cover enough of it.
+    Subtopics without relevant documents do not count. The pieces of evidence of a query are subtopics. So are gold
+    passages: one is found at the rank where the chunks so far cover enough of it.
 
     Formula: |subtopics in the top k| / |subtopics|
     Reference: ndeval: strec@k; Zhai et al., Beyond independent relevance, SIGIR 2003
@@ -47,13 +50,27 @@ def st_recall(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
     return divide(sum_by(found.query, in_top.astype(np.int64), len(hits)), found.total)
 
 
+@measure("EvidenceAll", aliases=("evidence_all",), at="cutoff", monotone=True)
+@needs("evidence", "subtopics", "passages")
+def evidence_all(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
+    """1 if all of the evidence is among the first k: for each piece, one of the documents that have it.
+
+    Evidence is listed per query, alternatives together: [["a", "b"], ["c"]] needs a or b, and c. StRecall is the share
+    that was found. A query without such a list needs each of its relevant documents.
+
+    Formula: 1 if StRecall@k = 1, else 0
+    """
+    is_complete: PerQuery = (st_recall.kernel(hits, cutoff=cutoff, rel=rel) == 1).astype(float)
+    return is_complete
+
+
 @measure(
     "alpha_nDCG",
     aliases={"α_nDCG": {}, "alpha_DCG": {"norm": "independent"}, "α_DCG": {"norm": "independent"}},
     at="cutoff",
     freeze=_passages_count_once,
 )
-@needs("subtopics", "passages")
+@needs("subtopics", "evidence", "passages")
 def alpha_ndcg(hits: Hits, *, cutoff: int, rel: float = 1, alpha: float = 0.5, norm: Norm = "ideal") -> PerQuery:
     """Discounted cumulative gain in which a subtopic is worth less each time it appears again.
 
@@ -70,7 +87,7 @@ def alpha_ndcg(hits: Hits, *, cutoff: int, rel: float = 1, alpha: float = 0.5, n
 
 
 @measure("ERR_IA", aliases={"nERR_IA": {"norm": "ideal"}}, at="cutoff", freeze=_passages_count_once)
-@needs("subtopics", "passages")
+@needs("subtopics", "evidence", "passages")
 def err_ia(hits: Hits, *, cutoff: int, rel: float = 1, alpha: float = 0.5, norm: Norm = "independent") -> PerQuery:
     """Intent-aware expected reciprocal rank: a user with one of the subtopics stops at a relevant document.
 
@@ -86,7 +103,7 @@ def err_ia(hits: Hits, *, cutoff: int, rel: float = 1, alpha: float = 0.5, norm:
 
 
 @measure("NRBP", aliases={"nNRBP": {"norm": "ideal"}})
-@needs("subtopics")
+@needs("subtopics", "evidence")
 def nrbp(hits: Hits, *, rel: float = 1, alpha: float = 0.5, p: float = 0.5, norm: Norm = "independent") -> PerQuery:
     """Novelty- and rank-biased precision: a user goes on to the next rank with probability p, ndeval's beta.
 
@@ -108,7 +125,7 @@ def nrbp(hits: Hits, *, rel: float = 1, alpha: float = 0.5, p: float = 0.5, norm
 
 
 @measure("P_IA", at="cutoff")
-@needs("subtopics")
+@needs("subtopics", "evidence")
 def p_ia(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
     """Intent-aware precision: the mean over subtopics of the precision at k.
 
@@ -123,7 +140,7 @@ def p_ia(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
 
 
 @measure("AP_IA", aliases=("MAP_IA",), at="cutoff", monotone=True)
-@needs("subtopics")
+@needs("subtopics", "evidence")
 def ap_ia(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
     """Intent-aware average precision: the mean over subtopics of average precision.
 
@@ -169,3 +186,68 @@ def _full_gain(alpha: float, depth: Ints, discount: Discount) -> Floats:
 def _depth(hits: Hits, cutoff: int | Ints) -> Ints:
     """The cutoff of each query."""
     return np.broadcast_to(np.asarray(cutoff, dtype=np.int64), len(hits))
+
+
+# Gold passages by tokens or characters: how much gold is in what was retrieved, and how much else.
+#
+# Gold counts once, however many passages it belongs to and however often it is retrieved. Retrieved text counts each
+# time, so that chunks that overlap lower precision and IoU.
+
+Unit = Literal["tokens", "characters"]
+
+
+@measure("TokenRecall", at="cutoff", monotone=True, judged_only=False)
+@needs("passages")
+def token_recall(
+    hits: Hits, *, cutoff: int | None = None, budget: int | None = None, unit: Unit = "tokens"
+) -> PerQuery:
+    """The share of the tokens of the gold passages that the first k chunks cover.
+
+    budget=2000 counts the first 2,000 tokens of the ranking instead, and cuts off the chunk in which they end, so that
+    chunks of different sizes are compared at equal cost. unit='characters' counts characters in place of tokens.
+
+    Formula: |gold ∩ retrieved| / |gold|
+    Reference: Smith and Troynikov, Evaluating chunking strategies for retrieval, Chroma 2024
+    """
+    from rankgauge.core.passage_judgments import count_text
+
+    counts = count_text(hits, unit, cutoff, budget)
+    return divide(counts.retrieved_gold, counts.gold)
+
+
+@measure("TokenPrecision", at="cutoff", judged_only=False)
+@needs("passages")
+def token_precision(
+    hits: Hits, *, cutoff: int | None = None, budget: int | None = None, unit: Unit = "tokens"
+) -> PerQuery:
+    """The share of the tokens of the first k chunks that are gold; a token that is retrieved again is not gold again.
+
+    budget= and unit= as in TokenRecall.
+
+    Formula: |gold ∩ retrieved| / Σ over chunks of |chunk|
+    Reference: Smith and Troynikov, Evaluating chunking strategies for retrieval, Chroma 2024
+    """
+    counts = _counts(hits, unit, cutoff, budget)
+    return divide(counts.retrieved_gold, counts.retrieved)
+
+
+@measure("TokenIoU", at="cutoff", judged_only=False)
+@needs("passages")
+def token_iou(hits: Hits, *, cutoff: int | None = None, budget: int | None = None, unit: Unit = "tokens") -> PerQuery:
+    """Intersection over union of the gold passages and the first k chunks, whose repeated tokens count each time.
+
+    budget= and unit= as in TokenRecall.
+
+    Formula: |gold ∩ retrieved| / (|gold| + Σ over chunks of |chunk| − |gold ∩ retrieved|)
+    Reference: Smith and Troynikov, Evaluating chunking strategies for retrieval, Chroma 2024
+    """
+    counts = _counts(hits, unit, cutoff, budget)
+    return divide(counts.retrieved_gold, counts.gold + counts.retrieved - counts.retrieved_gold)
+
+
+def _counts(hits: Hits, unit: Unit, cutoff: int | Ints | None, budget: int | None) -> TextCounts:
+    """What was retrieved; raises if the length of a retrieved chunk is not known."""
+    from rankgauge.core.passage_judgments import check_lengths, count_text
+
+    check_lengths(hits.top(cutoff), unit, budget)
+    return count_text(hits, unit, cutoff, budget)

@@ -6,10 +6,11 @@ import math
 
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.measures.measure import MeasureScale
-from rankgauge.measures.registry import measure
+from rankgauge.measures.registry import ANY_RELEVANT, measure, needs
 
 
 @measure("RR", aliases=("MRR", "reciprocal_rank"), at="cutoff", monotone=True)
+@needs(*ANY_RELEVANT)
 def rr(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
     """Reciprocal rank of the first relevant document; 0 if none is retrieved (within the cutoff).
 
@@ -29,6 +30,7 @@ def rr(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
     scale=MeasureScale(1.0, math.inf, better="lower"),
     missing=math.nan,
 )
+@needs(*ANY_RELEVANT)
 def first_relevant(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> PerQuery:
     """The position of the first relevant document, from 1; null if none is retrieved.
 
@@ -44,6 +46,7 @@ def first_relevant(hits: Hits, *, cutoff: int | None = None, rel: float = 1) -> 
 
 
 @measure("Success", aliases=("Hit", "HitRate", "hit_rate"), at="cutoff", monotone=True)
+@needs(*ANY_RELEVANT)
 def success(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
     """1 if at least one relevant document is among the first k; its mean is the hit rate.
 

@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 
 from rankgauge.core.hits import Hits, PerQuery, divide
-from rankgauge.measures.registry import measure
+from rankgauge.measures.registry import ANY_RELEVANT, measure, needs
 
 
 @measure("P", aliases=("Precision",), at="cutoff")
+@needs(*ANY_RELEVANT)
 def precision(hits: Hits, *, cutoff: int, rel: float = 1, norm: Literal["k", "retrieved"] = "k") -> PerQuery:
     """The share of relevant documents among the first k.
 
@@ -40,6 +41,19 @@ def recall(hits: Hits, *, cutoff: int, rel: float = 1, norm: Literal["all", "min
     total = labels.relevant_judged(rel)
     retrieved = labels.top(cutoff).relevant(rel).count
     return divide(retrieved, np.minimum(total, cutoff) if norm == "min" else total)
+
+
+@measure("RecallAll", aliases=("recall_all",), at="cutoff", monotone=True)
+def recall_all(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
+    """1 if all relevant documents are among the first k: a question that needs several documents has them all.
+
+    A query with more relevant documents than k cannot reach 1; a note counts such queries.
+
+    Formula: 1 if R@k = 1, else 0
+    """
+    total = hits.relevant_judged(rel)
+    is_complete: PerQuery = ((hits.top(cutoff).relevant(rel).count == total) & (total > 0)).astype(float)
+    return is_complete
 
 
 # The F-measure at a cutoff.

@@ -21,6 +21,8 @@ from rankgauge.render.documents.scores import (
     means_table,
     query_table,
     records,
+    threshold_dict,
+    threshold_parts,
 )
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ def _evaluation_parts(evaluation: Evaluation, wanted: ScoresExtent, comparison: 
     parts: list[Part] = [means_table(scores, bands=bands), *map(query_table, scores if wanted.per_query else ())]
     parts += [intervals_table(scores, confidence=wanted.confidence)] if wanted.intervals else []
     parts += group_tables(scores, wanted.by, confidence=wanted.confidence)
+    parts += threshold_parts(scores, wanted.confidence)
     if comparison is not None:
         from rankgauge.comparison.comparison_result import sort_systems
         from rankgauge.render.documents.comparison import comparison_parts
@@ -93,6 +96,8 @@ def _evaluation_data(
 
     data = as_dict(evaluation.scores, per_query=wanted.per_query, notes=notes)
     for entry, run in zip(data["runs"], evaluation.scores, strict=True):
+        if (curve := threshold_dict(run, wanted.confidence)) is not None:
+            entry["thresholds"] = curve
         if wanted.by:
             entry["by"] = group_dicts(run, wanted.by, confidence=wanted.confidence)
         if wanted.intervals:

@@ -17,6 +17,7 @@ from rankgauge.comparison.label_changes import changes_sentence
 from rankgauge.config.bands import Band, Bands
 from rankgauge.core.formatting import (
     MISSING,
+    NumberKind,
     given,
     listing,
     number,
@@ -29,6 +30,7 @@ from rankgauge.core.formatting import (
 )
 from rankgauge.errors import printable
 from rankgauge.evaluation.caveats import Note
+from rankgauge.measures.measure import Measure
 from rankgauge.render.document import (
     Cell,
     Check,
@@ -55,6 +57,7 @@ from rankgauge.render.documents.scores import as_dict, caveats, conventions_line
 from rankgauge.stats.joint_tests import POWER
 
 DETECTABLE = "detectable drop"
+MAX_AFFECTED = 15  # JSON has more
 DOCUMENT_CHARACTERS = 60  # of a document's text beside its id
 VERDICT_TONES: dict[Verdict, Tone] = {"pass": "better", "fail": "worse"}  # others decide neither way
 DROP_TONES: dict[GateOutcome, Tone] = {"worse": "worse", "no worse": "better", "unchanged": "better"}
@@ -90,7 +93,8 @@ def document(result: GateResult) -> ResultDocument:
 
 
 def _parts(result: GateResult, bands: Bands | None) -> list[Part]:
-    parts: list[Part] = [verdict_sentence(result), *gate_tables(result, bands), *query_parts(result)]
+    parts: list[Part] = [verdict_sentence(result), *gate_tables(result, bands), *affected_table(result)]
+    parts += query_parts(result)
     parts += [Sentences(lines) for lines in (rot_lines(result), growth_lines(result)) if lines]
     if blame := blame_lines(result):
         parts.append(Sentences(blame[1:], title=blame[0]))
@@ -119,11 +123,17 @@ def hint_lines(result: GateResult) -> list[str]:
 
 
 def query_parts(result: GateResult) -> list[Sentences]:
-    """The queries behind what failed or is undecided: of several measures that dropped, those of the first."""
+    """The queries behind what failed or is undecided: of several measures that dropped, those of the first.
+
+    Those that the table of affected queries has are not repeated.
+    """
     if result.verdict not in ("fail", "undecided"):
         return []
+    named = {one.measure for one in result.affected}
     lists: dict[tuple[str, object], QueryList] = {}
     for one in result.query_lists:
+        if result.measure_of(one.measure).definition.name in named or one.measure in named:
+            continue
         is_drop = one.kind in ("drop", "undecided")
         lists.setdefault(("drop", one.group) if is_drop else (one.kind, one.check), one)
     return [Sentences(query_lines(result, one), title=query_title(one)) for one in lists.values()]
@@ -172,10 +182,9 @@ def gate_tables(result: GateResult, bands: Bands | None = None) -> list[Table]:
     """What is required, and what is compared; each value with its band if any has one."""
     tables = []
     if result.required:
-        names = [
-            result.scores.measures[result.scores.requested.index(row.requirement.measure)] for row in result.required
-        ]
-        values = [(measure.name, row.value) for measure, row in zip(names, result.required, strict=True)]
+        evaluated = dict(zip(result.scores.requested, result.scores.measures, strict=True))
+        required = [(row.requirement.measure, row.value) for row in result.required]
+        values = [(evaluated[one].name if isinstance(one, Measure) else "", value) for one, value in required]
         tables.append(_required(result, bands, _bands(result, values, bands)))
     if result.compared:
         reached_bands = _bands(result, [(row.measure, row.now) for row in result.compared], bands)
@@ -188,11 +197,31 @@ def gate_tables(result: GateResult, bands: Bands | None = None) -> list[Table]:
     return tables
 
 
+def affected_table(result: GateResult) -> list[Table]:
+    """The queries that a user would notice, each named; none if there are none."""
+    affected = result.affected
+    if not affected:
+        return []
+    texts = result.texts
+    rows: list[list[Cell]] = [
+        [Words(one.kind, "worse"), name(one.query), name(texts.get(one.query, "")), name(one.detail)]
+        for one in affected[:MAX_AFFECTED]
+    ]
+    columns = [*words("", "query"), TableColumn("", is_words=True, may_hide=1), *words("what")]
+    if not any(texts.get(one.query) for one in affected):
+        rows, columns = [[row[0], row[1], row[3]] for row in rows], [columns[0], columns[1], columns[3]]
+    return [Table(columns, rows, "Affected queries", total=len(affected))]
+
+
 def _bands(
     result: GateResult, values: Sequence[tuple[str, float | None]], bands: Bands | None
 ) -> list[Band | None] | None:
     """The band of each value; None if no value has one."""
-    found = [] if bands is None else [band_of(result.scores, name, value, bands) for name, value in values]
+    found = (
+        []
+        if bands is None
+        else [band_of(result.scores, name, value, bands) if name else None for name, value in values]
+    )
     return found if any(found) else None
 
 
@@ -202,7 +231,8 @@ def _required(result: GateResult, bands: Bands | None, reached_bands: Sequence[B
     columns += [*numbers(f"{_confidence(result)} CI"), TableColumn("", is_outcome=True)]
     rows = []
     for place, row in enumerate(result.required):
-        cells: list[Cell] = [Words(row.title), Number(row.value)]
+        kind: NumberKind = "value" if isinstance(row.requirement.measure, Measure) else "given"
+        cells: list[Cell] = [Words(row.title), Number(row.value, kind)]
         cells += [] if reached_bands is None else [band_cell(reached_bands[place])]
         cells.append(Range(row.low, row.high, digits=CHANGE_DIGITS))
         cells.append(Words("met", "better") if row.met else Words("missed", "worse", strong=True))
@@ -311,8 +341,8 @@ def _held_checks(result: GateResult) -> list[Check]:
 def _requirement_checks(result: GateResult) -> list[Check]:
     checks = []
     for row in result.required:
-        value = "no value" if row.value is None else number(row.value)
-        message, details = f"{row.title} is missed: {value}", [] if row.met else _details(result, row.title)
+        message = f"{row.title} is missed: {row.value_text}"
+        details = [] if row.met else _details(result, row.title)
         failed = Check("require", row.title, "failed", message, "requirement", details)
         checks.append(Check("require", row.title, "passed") if row.met else failed)
     return checks
@@ -327,7 +357,8 @@ def _drop_checks(result: GateResult) -> list[Check]:
         match row.decision.outcome:
             case "worse":
                 lines = [*_details(result, row.title), *blame_lines(result, of=row.measure)]
-                checks.append(Check(group, row.title, "failed", f"{row.title} dropped: {evidence}", "drop", lines))
+                verb = "rose" if row.lower_is_better else "dropped"
+                checks.append(Check(group, row.title, "failed", f"{row.title} {verb}: {evidence}", "drop", lines))
             case "not comparable":
                 message = f"not comparable: {row.reason}"
                 checks.append(Check(group, row.title, "failed", message, "not comparable", hint_lines(result)))

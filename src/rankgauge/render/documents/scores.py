@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankgauge.core.formatting import MISSING, NumberKind, listing, milliseconds, percent, plural, span
+from rankgauge.core.formatting import MISSING, NumberKind, listing, milliseconds, percent, plural, span, text_of
 from rankgauge.errors import printable
 from rankgauge.evaluation.caveats import Note, caveat_sentences
 from rankgauge.evaluation.scores import Scores, sorted_runs
@@ -34,6 +34,7 @@ from rankgauge.render.document import (
 
 if TYPE_CHECKING:
     from rankgauge.config.bands import Bands
+    from rankgauge.core.query_answers import Leak
     from rankgauge.evaluation.evaluate import Evaluation
     from rankgauge.evaluation.query_groups import GroupSummary
     from rankgauge.rag.retrieval_result import RetrievalResult
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 SCORES_SCHEMA = "rankgauge.scores/1"
 SCORE_FIELDS = ("run", "query", "measure", "value", "n", "conventions")
 CONFIDENCE = 0.95
+MAX_THRESHOLDS = 9  # in a table; JSON has all of them
+MAX_LEAKS = 3  # named in a line; JSON has all of them
 MAX_QUERIES = 20  # of one run, in its folded table by query
 
 
@@ -328,13 +331,79 @@ def records(scores: Sequence[Scores], *, per_query: bool) -> Iterator[Record]:
 
 
 def averaged_line(scores: Sequence[Scores]) -> str:
-    """The number of queries that the means are over."""
+    """The number of queries that the means are over; by measure, if they are over different queries."""
     total = len(scores[0])
     counts = [int(run.averaged.sum()) for run in scores]
-    if len(set(counts)) == 1:
+    if len(set(counts)) > 1:
+        counted = zip(scores, counts, strict=True)
+        counts_by_run = ", ".join(f"{printable(run.run, None)} {count}" for run, count in counted)
+        return f"averaged over, of {plural(total, 'query')}: {counts_by_run}"
+    by_count: dict[int, list[str]] = {}
+    if any(measure.definition.needs_answers for measure in scores[0].measures):
+        for name, (_, count) in scores[0].over_queries.items():
+            by_count.setdefault(count, []).append(name)
+    if len(by_count) < 2:
         return f"averaged over {counts[0]} of {plural(total, 'query')}"
-    counts_by_run = ", ".join(f"{printable(run.run, None)} {count}" for run, count in zip(scores, counts, strict=True))
-    return f"averaged over, of {plural(total, 'query')}: {counts_by_run}"
+    parts = [f"{count} ({', '.join(names)})" for count, names in sorted(by_count.items(), reverse=True)]
+    return f"averaged over, of {plural(total, 'query')}: {', '.join(parts)}"
+
+
+def leak_lines(scores: Sequence[Scores]) -> list[str]:
+    """How many queries got a forbidden document, at most how many would, and which documents these are."""
+    lines = []
+    for run in scores:
+        prefix = f"{printable(run.run, None)}: " if len(scores) > 1 else ""
+        known: list[list[Leak]] = []
+        for measure in run.measures:
+            value, n = run.over_queries[measure.name]
+            if measure.definition.name != "Leak" or value is None or run.leaks(measure) in known:
+                continue
+            known.append(run.leaks(measure))
+            interval = run.interval(measure)
+            bound = f"at most {text_of(interval.high, 'share')} ({percent(interval.confidence)} confidence)"
+            found = [leak_text(leak) for leak in run.leaks(measure)]
+            named = f": {listing(found, MAX_LEAKS)}" if found else ""
+            lines.append(f"{prefix}{measure.name}: {round(value * n)} of {plural(n, 'query')}, {bound}{named}")
+    return lines
+
+
+def threshold_parts(scores: Sequence[Scores], confidence: float) -> list[Part]:
+    """For runs with scores: what a minimum score would cost in right answers, and how many false answers it allows."""
+    if not any(run.answers is not None and run.answers.is_unanswerable.any() for run in scores):
+        return []
+    from rankgauge.evaluation.run_answers import threshold_curve  # which most evaluations do without
+
+    parts: list[Part] = []
+    for run in scores:
+        curve = threshold_curve(run, confidence)
+        if curve is None:
+            continue
+        columns = numbers("min score", f"right answers @{curve.cutoff}", "false answers")
+        rows: list[list[Cell]] = [
+            [Number(row.score, "given"), Number(row.right_answers, "share"), Number(row.false_answers, "share")]
+            for row in curve.sample(MAX_THRESHOLDS)
+        ]
+        parts.append(Table(columns, rows, f"{run.run}: thresholds", total=len(curve.thresholds)))
+        ends = interval_span(curve.interval)
+        classes = f"{plural(curve.answerable, 'query')} that have an answer from {curve.unanswerable} that have none"
+        area = f"AUROC {text_of(curve.auroc, 'value')} ({percent(confidence)} CI {ends}); 0.5 is chance"
+        parts.append(sentence(f"{printable(run.run, None)}: the highest score separates {classes}: {area}"))
+    return parts
+
+
+def threshold_dict(run: Scores, confidence: float) -> dict[str, Any] | None:
+    """The thresholds of a run for JSON; None if it has none."""
+    if run.answers is None or not run.answers.is_unanswerable.any():
+        return None
+    from rankgauge.evaluation.run_answers import threshold_curve
+
+    curve = threshold_curve(run, confidence)
+    return None if curve is None else curve.to_dict()
+
+
+def leak_text(leak: Leak) -> str:
+    """A forbidden document in a ranking."""
+    return f"{printable(leak.query)} has {printable(leak.document)} at rank {leak.rank} ({printable(leak.reason)})"
 
 
 def conventions_lines(scores: Sequence[Scores]) -> list[str]:
@@ -343,22 +412,34 @@ def conventions_lines(scores: Sequence[Scores]) -> list[str]:
     The part of the queries is named, too, if others are left out.
     """
     part = [] if scores[0].conventions.split is None else [f"judgments: {scores[0].qrels}"]
-    return [*call_lines(scores), *incomplete_lines(scores), *part, f"conventions: {scores[0].conventions}"]
+    before = [*leak_lines(scores), *call_lines(scores), *incomplete_lines(scores)]
+    return [*before, *part, f"conventions: {scores[0].conventions}"]
 
 
 def call_lines(scores: Sequence[Scores]) -> list[str]:
     """The latency of each live retriever, and the queries for which it failed."""
     lines = []
     for run in scores:
-        if run.extras is None or not (run.extras.latency_ms or run.extras.errors):
+        if run.extras is None or not (run.extras.figures() or run.extras.errors):
             continue
         calls = run.extras.to_dict()
         times = [f"{name} {milliseconds(value)}" for name, value in (calls["latency_ms"] or {}).items()]
         failures = [f"{printable(query)}: {printable(reason)}" for query, reason in calls["errors"].items()]
         failed = [f"{len(failures)} failed ({listing(failures)})"] if failures else []
         latency = [f"latency {', '.join(times)}"] if times else []
-        lines.append(f"{printable(run.run, None)}: {'; '.join([*latency, *failed])}")
+        figures = run.extras.figures()
+        costs = [
+            f"{name} {_amount(figures[f'mean_{name}'])} per query, {_amount(figures[f'total_{name}'])} in total"
+            for name in ("tokens", "cost")
+            if f"mean_{name}" in figures
+        ]
+        lines.append(f"{printable(run.run, None)}: {'; '.join([*latency, *costs, *failed])}")
     return lines
+
+
+def _amount(value: float) -> str:
+    """Tokens or money: whole from 100 on, else with four digits."""
+    return text_of(value, "count") if value >= 100 else text_of(value, "given", digits=4)
 
 
 def incomplete_lines(scores: Sequence[Scores]) -> list[str]:

@@ -400,7 +400,8 @@ def _payload(entries: Sequence[EntrySummary], queries: Mapping[str, Any]) -> dic
             ]
             for name, mean in entry.means.items()
         }
-        basis = _conventions_text(tuple(entry.facts["conventions"].items()))
+        stored = entry.facts["conventions"].items()
+        basis = _conventions_text(tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in stored))
         lines = {title: plain(text) for title, text in entry_lines(entry).items() if title != "entry"}
         rows.append(
             {

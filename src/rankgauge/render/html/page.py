@@ -30,9 +30,10 @@ from rankgauge.render.document import Sentences, Tone
 from rankgauge.render.documents.bands import uplift_lines, used
 from rankgauge.render.documents.comparison import DIFFERENCE_TONES
 from rankgauge.render.documents.gate import document, query_parts, verdict_sentence
+from rankgauge.render.documents.scores import call_lines, leak_lines
 from rankgauge.render.formats.markdown import lines_of, text_of_line
 from rankgauge.render.html.charts.boxes import group_charts
-from rankgauge.render.html.charts.curves import cutoff_charts, recall_charts
+from rankgauge.render.html.charts.curves import cutoff_charts, recall_charts, threshold_charts
 from rankgauge.render.html.charts.differences import averaged_values, axes_of, points_text, scatter, waterfall
 from rankgauge.render.html.charts.drawing import Chart
 from rankgauge.render.html.charts.quality_cost import cost_chart
@@ -191,7 +192,7 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         "ranking": ranking_table(tested),
         "primary": scores[0].measures[0].name,
         "group_tables": list(zip(report.by, group_tables(page_systems, report.by, tested), strict=True)),
-        "remarks": [] if tested is None else remarks(tested),
+        "remarks": [*([] if tested is None else remarks(tested)), *_answer_lines(report, scores)],
         "caveats": report.caveats,
         "conventions": str(scores[0].conventions),
         "family": None if tested is None else tested.family,
@@ -203,6 +204,14 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
     }
 
 
+def _answer_lines(report: Report, scores: Sequence[Scores]) -> list[str]:
+    """Leaks, and what runs cost in tokens and money; a gate has these lines already."""
+    if report.gate is not None:
+        return []
+    has_costs = any(run.extras is not None and (run.extras.tokens or run.extras.cost) for run in scores)
+    return [*leak_lines(scores), *(call_lines(scores) if has_costs else [])]
+
+
 def _chart_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
     hits, ranked = [joined.hits for joined in report.joined], page_systems.ranked
     groups: dict[str, Iterable[Chart]] = {
@@ -211,6 +220,7 @@ def _chart_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
             *cutoff_charts(report.qrels, report.scores, hits, ranked),
             *recall_charts(report.scores, hits, ranked),
         ],
+        "Answers and refusals": threshold_charts(report.scores, ranked, page_systems.confidence),
         "Distribution of scores by query group": group_charts(page_systems.scores, report.by, page_systems.systems),
     }
     return {

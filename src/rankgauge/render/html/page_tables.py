@@ -30,7 +30,7 @@ from rankgauge.render.document import BETTER, NOTHING, Cell, Number, Range, Tabl
 from rankgauge.render.documents.bands import bands_of, heading
 from rankgauge.render.documents.benchmark import cost_table
 from rankgauge.render.documents.comparison import difference_cell, difference_range
-from rankgauge.render.documents.gate import gate_tables
+from rankgauge.render.documents.gate import affected_table, gate_tables
 from rankgauge.render.documents.scores import best_of, is_count
 from rankgauge.render.html.charts.ranges import forest, largest_distance
 from rankgauge.render.html.page_systems import PageSystem, PageSystems
@@ -322,7 +322,19 @@ def _chip(band: Band | None) -> PageCell:
 
 def page_gate_tables(report: Report) -> list[PageTable]:
     """The tables of the gate; the outcome moves to the front, where it is visible on any screen."""
-    return [] if report.gate is None else [*map(_gate_table, gate_tables(report.gate, report.bands))]
+    if report.gate is None:
+        return []
+    tables = gate_tables(report.gate, report.bands)
+    return [*map(_gate_table, tables), *map(_affected_table, affected_table(report.gate))]
+
+
+def _affected_table(table: Table) -> PageTable:
+    """The queries that a user would notice, the query first."""
+    order = [1, 0, *range(2, len(table.columns))]
+    titles = [table.columns[place].title for place in order]
+    columns = [PageColumn(Words(title), is_head=not place) for place, title in enumerate(titles)]
+    rows = [PageRow([row[place] for place in order], TONE_CLASSES["worse"]) for row in table.rows]
+    return PageTable(table.name, columns, [RowGroup(rows)], "affected", table.name)
 
 
 def _gate_table(table: Table) -> PageTable:

@@ -58,7 +58,8 @@ class ChartGroup:
 def group_charts(scores: Sequence[Scores], by: Sequence[str], systems: Sequence[PageSystem]) -> Iterator[Chart]:
     """One chart for each column."""
     measure = scores[0].measures[0]
-    values = [value for run_scores in scores for value in run_scores.values[run_scores.averaged, 0].tolist()]
+    everyone = np.ones(len(scores[0]), dtype=bool)
+    values = [value for run_scores in scores for value in _values(run_scores, everyone).tolist()]
     domain = padded_range(values, measure.definition.range)
     for index, column in enumerate(by):
         members = [(code, *group) for code, group in enumerate(groups(scores[0].columns, column))]

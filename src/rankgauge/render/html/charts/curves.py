@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from rankgauge.core.formatting import compact_number
+from rankgauge.core.formatting import compact_number, text_of
 from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
 from rankgauge.evaluation.audit.audited_values import Values
+from rankgauge.evaluation.run_answers import threshold_curve
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.families.precision_recall import ELEVEN_POINTS
 from rankgauge.measures.measure import ONE_GRADE, Measure
@@ -136,7 +137,7 @@ def cutoff_chart(
     measures = [measure.but(cutoff=k) for k in cutoffs]
     curves = []
     for run_scores, run_hits, system in zip(scores, hits, systems, strict=True):
-        values = [Values(at_k(run_hits), run_scores.averaged, "mean").over_queries for at_k in measures]
+        values = [Values(at_k(run_hits), run_scores.averaged_for(at_k), "mean").over_queries for at_k in measures]
         curves.append(Curve(system, [(float(k), y) for k, y in zip(cutoffs, values, strict=True) if y is not None]))
     axes = CurveAxes(title, measure.definition.range, "k", (1.0, float(cutoffs[-1])), log=True, height=height)
     return Chart(title, lines(curves, axes), caption)
@@ -160,7 +161,28 @@ def recall_charts(scores: Sequence[Scores], hits: Sequence[Hits], systems: Seque
     measures = [measure.but(rel=rel) if isinstance(rel, (int, float)) else measure for measure in measures]
     curves = []
     for run_scores, run_hits, system in zip(scores, hits, systems, strict=True):
-        precisions = [Values(measure(run_hits), run_scores.averaged, "mean").over_queries for measure in measures]
+        averaged = run_scores.averaged_for(measures[0])
+        precisions = [Values(measure(run_hits), averaged, "mean").over_queries for measure in measures]
         curves.append(Curve(system, [(x, y) for x, y in zip(ELEVEN_POINTS, precisions, strict=True) if y is not None]))
     drawn = lines(curves, CurveAxes("precision", (0.0, 1.0), "recall", (0.0, 1.0)))
     yield Chart("Precision-recall curve", drawn, "Interpolated: the highest precision at this recall or above.")
+
+
+def threshold_charts(scores: Sequence[Scores], systems: Sequence[PageSystem], confidence: float) -> Iterator[Chart]:
+    """Right answers against false answers over all thresholds of the highest score; none without such queries."""
+    curves, captions, cutoff = list[Curve](), list[str](), 0
+    for run, system in zip(scores, systems, strict=True):
+        curve = threshold_curve(run, confidence)
+        if curve is None:
+            continue
+        cutoff = curve.cutoff
+        curves.append(Curve(system, [(row.false_answers, row.right_answers) for row in reversed(curve.thresholds)]))
+        listed = ", ".join(
+            f"{text_of(row.score, 'given', digits=3)} ({text_of(row.right_answers, 'share')} right, "
+            f"{text_of(row.false_answers, 'share')} false)"
+            for row in curve.sample(MAX_SYMBOLS)
+        )
+        captions.append(f"{system.name}: AUROC {text_of(curve.auroc, 'value')}; minimum score {listed}.")
+    if curves:
+        axes = CurveAxes("right answers", (0.0, 1.0), "false answers", (0.0, 1.0))
+        yield Chart(f"Right answers @{cutoff} against false answers", lines(curves, axes), " ".join(captions))

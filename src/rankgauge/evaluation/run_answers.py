@@ -1,0 +1,275 @@
+"""From a run to what it did with each query: answered or refused, how sure, and which forbidden documents it returned.
+
+Made only if a measure needs it, because it takes the whole run in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankgauge.core.dataclass import dataclass
+from rankgauge.core.hits import Joined
+from rankgauge.core.ids import Ints
+from rankgauge.core.qrels import Qrels, expects_nothing
+from rankgauge.core.query_answers import Leak, Mask, QueryAnswers
+from rankgauge.core.run import Run, RunExtras, Status
+from rankgauge.errors import InputError, Note, UsageError, shown
+from rankgauge.evaluation.conventions import Conventions
+from rankgauge.evaluation.forbidden_documents import check_fields, parse_rule
+from rankgauge.measures.measure import Measure
+from rankgauge.stats.separation import auroc
+
+if TYPE_CHECKING:
+    from rankgauge.evaluation.scores import Scores
+    from rankgauge.stats.results import Interval
+
+LISTED = "listed as forbidden"
+SKIPPED_NAMES = ("skipped", "retrieval_skipped", "gate_skipped")  # columns of a pipeline's log
+NEEDED_NAMES = ("needs_retrieval", "retrieval_needed", "needed")
+NOT_MEASURABLE = "refusals-not-measurable"
+FEW_TOP_SCORES = 3  # so many different scores of first results are ranks in disguise
+
+
+def needs_answers(measures: Iterable[Measure]) -> bool:
+    """Whether a measure needs more of a run than its ranking."""
+    return any(measure.definition.needs_answers for measure in measures)
+
+
+def with_answers(qrels: Qrels, joined: Joined, measures: Sequence[Measure], conventions: Conventions) -> Joined:
+    """The join with what the run did with each query; the run must be in memory."""
+    run = joined.run
+    if run is None:
+        name = next(measure for measure in measures if measure.definition.needs_answers)
+        raise UsageError(
+            f"{name} needs the whole run of {shown(joined.name)}, of which only values are here",
+            hint="name the run itself instead of values that were computed elsewhere",
+        )
+    is_guarding = any(measure.definition.over == "guarded" for measure in measures)
+    if is_guarding and not qrels.forbidden and not conventions.forbid:
+        raise UsageError(
+            "Leak needs to know which documents are forbidden, and nothing says it",
+            hint='list them in the cases or the log ("forbidden": ["id"]), in a file (--forbidden FILE), or by a rule '
+            "(--forbid 'tenant != case.tenant')",
+        )
+    answers = _QueryFacts(qrels, joined, run, conventions).answers(is_guarding)
+    return replace(joined, hits=replace(joined.hits, answers=answers))
+
+
+class _QueryFacts:
+    """A run while its queries are looked at, one by one in the order of the join."""
+
+    def __init__(self, qrels: Qrels, joined: Joined, run: Run, conventions: Conventions) -> None:
+        self.qrels, self.joined, self.conventions = qrels, joined, conventions
+        self.hits, self.run = joined.hits, run.ranked(conventions.compat)
+        self.extras = run.extras or joined.extras or RunExtras()
+        self.names = self.hits.queries.to_text()
+        row_of = {query: row for row, query in enumerate(self.run.queries.to_text())}
+        self.rows = [row_of.get(name) for name in self.names]
+
+    def answers(self, is_guarding: bool) -> QueryAnswers:
+        """All that is known."""
+        count = len(self.names)
+        begins, scores = self.run.offsets.tolist(), self.run.scores
+        sizes = np.array([0 if row is None else begins[row + 1] - begins[row] for row in self.rows], dtype=np.int64)
+        top = np.full(count, -np.inf)
+        for number, row in enumerate(self.rows):
+            if row is not None and sizes[number]:
+                top[number] = scores[begins[row]]
+        has_scores = self._has_scores(sizes)
+        rank, is_guarded, leaks = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool), list[Leak]()
+        if is_guarding:
+            leaks = self._leaks(is_guarded)
+            for leak in reversed(leaks):
+                rank[self.names.index(leak.query)] = leak.rank
+        is_answered, is_measurable = self._answered(sizes, top, has_scores)
+        return QueryAnswers(
+            is_unanswerable=self._unanswerable(),
+            is_answered=is_answered,
+            is_classed=self._classed(),
+            top_score=top,
+            forbidden_rank=rank,
+            is_guarded=is_guarded & (self.hits.status != Status.MISSING),
+            is_measurable=is_measurable,
+            relevant_rank=self._relevant_ranks(),
+            has_scores=has_scores,
+            leaks=tuple(leaks),
+        )
+
+    def _has_scores(self, sizes: Any) -> bool:
+        """Whether scores are more than positions: a list without scores gets n, n − 1, …, 1."""
+        begins, scores = self.run.offsets.tolist(), self.run.scores
+        return not all(
+            np.array_equal(scores[begins[row] : begins[row + 1]], np.arange(size, 0, -1))
+            for row, size in zip(self.rows, sizes.tolist(), strict=True)
+            if row is not None and size
+        )
+
+    def _answered(self, sizes: Any, top: Any, has_scores: bool) -> tuple[Mask, bool]:
+        least = self.conventions.min_score
+        if least is not None and not has_scores and sizes.any() and not self.extras.refused:
+            raise InputError(
+                f"{self.joined.name}: --min-score needs scores, and the results have none",
+                hint='give each result its score: {"id": "…", "score": 0.8}, or say of each query whether it was '
+                'refused: "refused": true',
+            )
+        is_answered: Mask = sizes > 0 if least is None else top >= least
+        for number, name in enumerate(self.names):
+            if name in self.extras.refused:
+                is_answered[number] = not self.extras.refused[name]
+        asked = self.hits.status != Status.FAILED
+        says_so = least is not None or bool(self.extras.refused)
+        return is_answered, says_so or not bool(is_answered[asked].all())
+
+    def _relevant_ranks(self) -> Ints:
+        relevant = self.hits.relevant(self.conventions.rel)
+        return relevant.first(relevant.rank).astype(np.int64)
+
+    def _unanswerable(self) -> Mask:
+        without = self.hits.relevant_judged(np.nextafter(0, 1)) == 0
+        is_unanswerable: Mask = without & expects_nothing(self.hits.columns, len(self.names))
+        return is_unanswerable
+
+    def _classed(self) -> Mask:
+        """Queries that failed are neither answered nor refused, nor are those that a pipeline rightly skipped."""
+        skipped, needed = self._flag(SKIPPED_NAMES), self._flag(NEEDED_NAMES)
+        is_needed = ~self._unanswerable() if needed is None else needed
+        rightly = np.zeros(len(self.names), dtype=bool) if skipped is None else skipped & ~is_needed
+        is_classed: Mask = (self.hits.status != Status.FAILED) & ~rightly
+        return is_classed
+
+    def _flag(self, names: Sequence[str]) -> Mask | None:
+        column = next((self.hits.columns[name] for name in names if name in self.hits.columns), None)
+        return None if column is None else np.array([value is True for value in column.tolist()], dtype=bool)
+
+    def _leaks(self, is_guarded: Mask) -> list[Leak]:
+        """All forbidden documents of the run, and to which queries a list or rule applies."""
+        rules = [parse_rule(text) for text in self.conventions.forbid]
+        docs, begins, metadata = self.run.docs.to_text(), self.run.offsets.tolist(), self.extras.metadata
+        columns = {name: column.tolist() for name, column in self.hits.columns.items()}
+        check_fields(rules, docs, metadata, columns, self.joined.name)
+        relevant = self._relevant_documents() if rules else {}
+        leaks: list[Leak] = []
+        for number, name in enumerate(self.names):
+            case = {column: values[number] for column, values in columns.items()}
+            applied = [(rule, value) for rule in rules if (value := rule.value_for(case)) is not None]
+            listed = set(self.qrels.forbidden.get(name, ()))
+            is_guarded[number] = bool(applied or listed)
+            row = self.rows[number]
+            if row is None or not is_guarded[number]:
+                continue
+            for place, doc in enumerate(docs[begins[row] : begins[row + 1]], 1):
+                reason = LISTED if doc in listed else None
+                for rule, value in applied if reason is None else ():
+                    if rule.forbids(doc, metadata.get(doc), value):
+                        reason = rule.text
+                        break
+                if reason is None:
+                    continue
+                if doc in relevant.get(name, ()):
+                    raise InputError(
+                        f"document {shown(doc)} is relevant for query {shown(name)}, and forbidden by {shown(reason)}",
+                        hint="correct the labels, the metadata, or the rule",
+                    )
+                leaks.append(Leak(name, doc, place, reason))
+        return leaks
+
+    def _relevant_documents(self) -> dict[str, set[str]]:
+        relevant = np.flatnonzero(self.qrels.grades > 0)
+        names, found = self.qrels.queries.to_text(), dict[str, set[str]]()
+        rows = zip(self.qrels.query[relevant].tolist(), self.qrels.docs.take(relevant).to_text(), strict=True)
+        for query, doc in rows:
+            found.setdefault(names[query], set()).add(doc)
+        return found
+
+
+def answer_notes(answers: QueryAnswers | None, measures: Sequence[Measure], has_min_score: bool) -> tuple[Note, ...]:
+    """What to know of answers and refusals before trusting their numbers."""
+    if answers is None:
+        return ()
+    notes = []
+    names = [measure.name for measure in measures if measure.definition.name in REFUSALS]
+    if names and not answers.is_measurable and answers.is_unanswerable.any():
+        text = "not measurable: this retriever always returns something; give --min-score"
+        notes.append(Note(NOT_MEASURABLE, f"{', '.join(names)} {text}"))
+    known = answers.top_score[np.isfinite(answers.top_score)]
+    is_used = has_min_score or bool(answers.is_unanswerable.any())
+    if is_used and answers.has_scores and len(known) > FEW_TOP_SCORES and len(set(known.tolist())) <= FEW_TOP_SCORES:
+        count = len(set(known.tolist()))
+        text = f"the first results have only {count} different scores, as if they were ranks: a threshold means little"
+        notes.append(Note("scores-are-ranks", text))
+    return tuple(notes)
+
+
+REFUSALS = ("WrongRefusal", "FalseAnswer", "RightRefusal")
+
+
+# Which threshold? The score of a query is its highest; the curve says what each threshold would cost.
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What a minimum score would do: the share of right answers, and that of false answers."""
+
+    score: float
+    right_answers: float
+    false_answers: float
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """How well the highest score separates queries that have an answer from those that have none."""
+
+    cutoff: int
+    auroc: float
+    interval: Interval
+    answerable: int
+    unanswerable: int
+    thresholds: tuple[Threshold, ...]  # every score at which something changes, ascending
+
+    def sample(self, count: int) -> list[Threshold]:
+        """Some thresholds, spread over the shares of false answers; the first and the last are among them."""
+        rows = np.unique(np.linspace(0, len(self.thresholds) - 1, count).round().astype(int))
+        return [self.thresholds[row] for row in rows.tolist()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "auroc": self.auroc,
+            "ci": self.interval.to_dict(),
+            "cutoff": self.cutoff,
+            "answerable": self.answerable,
+            "unanswerable": self.unanswerable,
+            "thresholds": [
+                {"score": row.score, "right_answers": row.right_answers, "false_answers": row.false_answers}
+                for row in self.thresholds
+            ],
+        }
+
+
+def threshold_curve(scores: Scores, confidence: float = 0.95) -> ThresholdCurve | None:
+    """The curve of a run; None if it has no scores, or lacks queries with or without an answer."""
+    answers = scores.answers
+    if answers is None or not answers.has_scores or answers.relevant_rank is None:
+        return None
+    counted = answers.is_classed & scores.averaged
+    positive, negative = counted & ~answers.is_unanswerable, counted & answers.is_unanswerable
+    if not positive.any() or not negative.any():
+        return None
+    cutoffs = [measure.cutoff for measure in scores.measures if measure.definition.name == "RightAnswer"]
+    cutoff = max((cutoff for cutoff in cutoffs if isinstance(cutoff, int)), default=CURVE_CUTOFF)
+    is_found = (answers.relevant_rank > 0) & (answers.relevant_rank <= cutoff)
+    top, known = answers.top_score, np.unique(answers.top_score[counted & np.isfinite(answers.top_score)])
+    thresholds = []
+    for score in known.tolist():
+        right, false = ((top >= score) & is_found)[positive], (top >= score)[negative]
+        thresholds.append(Threshold(float(score), float(right.mean()), float(false.mean())))
+    value, interval = auroc(top[positive], top[negative], confidence=confidence)
+    counts = int(positive.sum()), int(negative.sum())
+    return ThresholdCurve(cutoff, value, interval, *counts, tuple(thresholds))
+
+
+CURVE_CUTOFF = 10
