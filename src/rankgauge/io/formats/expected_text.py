@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from rankgauge.core.dataclass import dataclass
@@ -102,6 +104,36 @@ def expected_text(value: Any, key: TextKey, place: str) -> ExpectedText | None:
         if key.kind == "pattern":
             _check_pattern(string, place)
     return ExpectedText(tuple(dict.fromkeys(strings)), key) if strings else None
+
+
+# A result that is compared by its text is identified by both its id and its text: an id may be that of a file, of which
+# several parts are returned.
+
+TEXT_ID = re.compile(r"(.+) \(text [0-9a-f]{16}\)", re.DOTALL)
+
+
+def text_id(name: str, text: str | None) -> str:
+    """The id of a result together with its text; the id as it is without one."""
+    if text is None:
+        return name
+    return f"{name} (text {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]})"
+
+
+def shown_text_ids(names: Iterable[str]) -> dict[str, str]:
+    """A readable name of each id with a text: the id itself, and ``docs/a.md (2)`` for its second text."""
+    ids = list(dict.fromkeys(names))
+    parts = {name: match[1] for name in ids if (match := TEXT_ID.fullmatch(name))}
+    taken = {name for name in ids if name not in parts}
+    counts: Counter[str] = Counter()
+    readable: dict[str, str] = {}
+    for name, base in parts.items():
+        chosen = base
+        while chosen in taken:
+            counts[base] += 1
+            chosen = f"{base} ({counts[base] + 1})"
+        taken.add(chosen)
+        readable[name] = chosen
+    return readable
 
 
 def _check_pattern(pattern: str, place: str) -> None:

@@ -39,6 +39,7 @@ from rankgauge.io.formats.case_keys import (
 )
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.detection import YAML_SUFFIXES, Head
+from rankgauge.io.formats.expected_text import text_id
 from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.json_mapping import (
     NO_NUMBER,
@@ -61,6 +62,7 @@ from rankgauge.io.formats.named_columns import (
     METADATA_NAMES,
     TEXT_FIELD_NAMES,
     Columns,
+    IsByText,
     Kind,
     Wanted,
     columns_for,
@@ -99,6 +101,7 @@ class Log:
     is_named: bool = False  # whether the user named the key of the relevant documents
     kind: str = ""  # what the file is, if it is known to hold no labels
     fields: FieldLabels = field(default_factory=lambda: FieldLabels(()))  # of labels that have several
+    is_by_text: IsByText | None = None
 
     @property
     def warnings(self) -> list[Note]:
@@ -266,6 +269,9 @@ class Log:
         scores = record.get(self.keys.get("scores", ""))
         if scores is not None:
             entries = _with_scores(entries, scores)
+        if self._is_by_text(row):
+            texts = _result_texts(record, key) or [None] * len(entries)
+            entries = [(_text_id(doc, text), number) for (doc, number), text in zip(entries, texts, strict=True)]
         if self.fields:  # results with the same values are one
             entries = list({str(doc): (doc, number) for doc, number in reversed(entries)}.values())[::-1]
         numbers = [number_from_json(number) for _, number in entries]
@@ -337,6 +343,12 @@ class Log:
         make_id = self.fields.result_id if kind == "run" else self.fields.label_id
         return [_with_id(item, make_id(item), kind) for item in items]
 
+    def _is_by_text(self, row: int) -> bool:
+        """Whether the results on a row are identified by their texts, too; those with fields are not."""
+        if self.is_by_text is None or self.fields:
+            return False
+        return self.is_by_text(self.queries[row].decode("utf-8", "surrogateescape"))
+
     def _required_key(self, source: str, role: str) -> str:
         if role not in self.keys and self.kind:
             message = f"this is {self.kind}; expected labels"
@@ -363,7 +375,9 @@ class Log:
         errors: dict[str, str] = {}
         for row, query_id in self.queries.items():
             record, query = self.records.records[row], query_id.decode("utf-8", "surrogateescape")
-            for doc, text, values in _details(record, self.keys.get("retrieved"), self.fields):
+            is_by_text = self._is_by_text(row)
+            for name, text, values in _details(record, self.keys.get("retrieved"), self.fields):
+                doc = text_id(name, text) if is_by_text else name
                 if text is not None and texts.setdefault(doc, text) != text:
                     texts[doc] = None
                 if values is not None:
@@ -441,7 +455,7 @@ def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """One side of a log, one batch for each system: which key is which is known at its end."""
-    log = load(faults, stream.read(), wanted.columns, wanted.fields)
+    log = replace(load(faults, stream.read(), wanted.columns, wanted.fields), is_by_text=wanted.is_by_text)
     if wanted.kind == "run":
         yield from log.run_batches(faults)
         return
@@ -600,23 +614,42 @@ Detail = tuple[str, str | None, Mapping[str, Any] | None]  # an id, its text, it
 def _details(record: Record, key: str | None, fields: FieldLabels) -> Iterator[Detail]:
     """What a row has of each result besides its score, for results that have something."""
     items = record.get(key or "")
-    if key is None or not isinstance(items, list) or isinstance(items, JsonPairs):
-        return
-    beside = next((record[name] for name in record if _is_context_key(name) and name != key), None)
-    contexts = beside if isinstance(beside, list) and len(beside) == len(items) else [None] * len(items)
-    for index, item in enumerate(items):
+    for item, text in zip(items, _result_texts(record, key), strict=True) if isinstance(items, list) else ():
+        doc, metadata = item, None
         if isinstance(item, JsonPairs):
             values = dict(item)
             keys = _result_keys(tuple(values))
             doc = fields.result_id(item) if fields else values.get(keys.doc)
-            text, metadata = values.get(keys.text), values.get(keys.metadata)
-            is_text, is_metadata = isinstance(text, str), isinstance(metadata, JsonPairs)
-            if is_text or is_metadata:
-                yield from _detail(doc, text if is_text else None, _plain(metadata) if is_metadata else None)
-        elif _is_context_key(key) and isinstance(item, str):
-            yield from _detail(item, item, None)
-        elif isinstance(context := contexts[index], str):
-            yield from _detail(item[0] if isinstance(item, list) and item else item, context, None)
+            metadata = values.get(keys.metadata)
+        elif isinstance(item, list) and item:
+            doc = item[0]
+        is_metadata = isinstance(metadata, JsonPairs)
+        if text is not None or is_metadata:
+            yield from _detail(doc, text, _plain(metadata) if is_metadata else None)
+
+
+def _result_texts(record: Record, key: str | None) -> list[str | None]:
+    """The text of each result on a row, None for one without; no texts if the results are no list."""
+    items = record.get(key or "")
+    if key is None or not isinstance(items, list) or isinstance(items, JsonPairs):
+        return []
+    beside = next((record[name] for name in record if _is_context_key(name) and name != key), None)
+    contexts = beside if isinstance(beside, list) and len(beside) == len(items) else [None] * len(items)
+    texts: list[Any] = []
+    for item, context in zip(items, contexts, strict=True):
+        if isinstance(item, JsonPairs):
+            texts.append(dict(item).get(_result_keys(tuple(item.names())).text))
+        else:
+            texts.append(item if _is_context_key(key) and isinstance(item, str) else context)
+    return [replace_lone_surrogates(text) if isinstance(text, str) else None for text in texts]
+
+
+def _text_id(doc: object, text: str | None) -> object:
+    """The id of a result with its text; as it is if it is no id, which is a fault of the results."""
+    try:
+        return text_id(id_from_json(doc, "document id").decode("utf-8", "surrogateescape"), text)
+    except InputError:
+        return doc
 
 
 def _detail(doc: object, text: str | None, metadata: Mapping[str, Any] | None) -> Iterator[Detail]:
@@ -624,7 +657,7 @@ def _detail(doc: object, text: str | None, metadata: Mapping[str, Any] | None) -
         name = id_from_json(doc, "document id").decode("utf-8", "surrogateescape")
     except InputError:
         return  # a fault of the results
-    yield name, None if text is None else replace_lone_surrogates(text), metadata
+    yield name, text, metadata
 
 
 class _ResultKeys(NamedTuple):
