@@ -329,6 +329,8 @@ def test_what_is_no_pattern_is_refused(pattern: str, found: str) -> None:
         ("text_prefix", False, "prefix"),
         ("reference_contexts", False, "contains"),
         ("mustInclude", True, "contains"),
+        ("relevant_doc_keywords", False, "contains"),
+        ("expected_source_text", False, "contains"),
     ],
 )
 def test_keys_of_text_say_what_they_ask_for(name: str, needs_all: bool, kind: str) -> None:
@@ -340,7 +342,8 @@ def test_keys_of_text_say_what_they_ask_for(name: str, needs_all: bool, kind: st
 @pytest.mark.parametrize(
     "name",
     ["must_not_contain", "mustNotInclude", "relevant", "expected", "query", "text", "context", "search_terms",
-     "expected_source_contains", "expected_ids", "category", "expected_documents", "all", "match"],
+     "expected_source_contains", "expected_ids", "category", "expected_documents", "all", "match",
+     "expected_source_substring", "expected_path_terms", "expected_title_keywords", "expected_docs_any"],
 )  # fmt: skip
 def test_other_keys_are_not_text(name: str) -> None:
     assert text_key_of(name) is None
@@ -513,6 +516,19 @@ def test_two_logs_are_matched_with_the_labels_of_the_last(tmp_path: Path) -> Non
         logs.append(log)
     evaluation = evaluate_runs(logs[0], [logs[1]], ["RR"], reading=Reading(match="suffix"))
     assert [scores["RR"] for scores in evaluation.scores] == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("key", ["expected_source_contains", "expectedFileSubstring"])
+def test_parts_of_ids_are_found_by_the_name_of_their_key(key: str) -> None:
+    cases = [{"query": "1", key: "billing/"}, {"query": "2", key: ["login", "2fa"]}]
+
+    def search(query: str, k: int) -> list[str]:
+        return ["docs/intro.md", "docs/billing/refunds.md", "docs/login.md"]
+
+    by_setting = evaluate(cases, search, ["RR", "R@5"], reading=Reading(match="contains"))
+    assert by_setting.values.tolist() == [[1 / 2, 1.0], [1 / 3, 1 / 2]]
+    own = evaluate_retriever(search, [{**case, "match": "contains"} for case in cases], k=5)
+    assert [(row.mrr, row.recall_at_k) for row in own.per_query_metrics] == [(1 / 2, 1.0), (1 / 3, 1 / 2)]
 
 
 # A search that returns the path of a file as the id of each of its chunks: results differ in their texts.

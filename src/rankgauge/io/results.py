@@ -402,13 +402,13 @@ class _Opener:
 
     def _case_log(self, data: Any) -> question_log.Log:
         """Test cases in memory or in a file, or a log, whatever their keys are called."""
-        limits, fields = self.reading.limits, self.reading.match_fields
+        limits, fields, match = self.reading.limits, self.reading.match_fields, self.reading.match
         if isinstance(data, (list, tuple, Mapping)):
             faults = Faults(CASES_SOURCE, strict=limits.strict)
-            return question_log.load_objects(faults, data, self._label_columns(data), fields)
+            return question_log.load_objects(faults, data, self._label_columns(data), fields, match)
         faults = Faults(str(data), strict=limits.strict)
         with open_source(data, limits=limits) as stream:
-            return question_log.load(faults, stream.read(), self._label_columns(data), fields)
+            return question_log.load(faults, stream.read(), self._label_columns(data), fields, match)
 
     def _cases(self, data: Any) -> tuple[Qrels, dict[str, str]]:
         """The judgments of test cases, and the texts of their queries."""

@@ -88,6 +88,10 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
         {"query": query, "ratings": [{"docId": docs[0], "rating": "2.000"}]} for query, docs in ONE.items()]}, {}, ONE),
     ("object.json", [{"query": A, "expected": {"doc_ids": ["d1"], "answer": "42"}}], {}, {A: ["d1"]}),
     ("vars.json", {"tests": [{"vars": {"question": A, "relevant_ids": ["d1"]}, "assert": []}]}, {}, {A: ["d1"]}),
+    ("any-id.json", cases("expected_entry_ids"), {}, ONE),
+    ("one-any-id.json", cases("expectedEntryId", one=True), {}, ONE),
+    ("tenant.json", cases("expected_doc_ids", expected_tenant_name_id="t1", expected_entry_ids=["x"]), {}, ONE),
+    ("uris.json", cases("relevantSourceUris"), {}, ONE),
     # Keys that only the user knows
     ("best.json", cases("best", one=True), {"relevant": "best"}, ONE),
     ("evidence.json", cases("evidence"), {"relevant": "evidence"}, ONE),
@@ -199,6 +203,10 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("text.json", cases("must_contain"), r"expect text \('must_contain'\)", "--match text"),
     ("any.json", cases("expect_any"), r"expect text \('expect_any'\)", "--match text"),
     ("substring.json", cases("expected_substring", one=True), "expect text", "--match text"),
+    ("keywords.json", cases("relevant_doc_keywords"), "expect text", "--match text"),
+    ("part.json", cases("expected_source_contains", one=True), "a part of an id", "parts of the ids: --match contains$"),
+    ("any-ids.json", cases("expected_entry_ids", expected_guide_id="g"), "found 2: 'expected_entry_ids', 'expected_gu",
+     "--column relevant=expected_entry_ids"),
     ("groups.json", [{"question": A, "relevant": [["d1", "d2"], ["d3"]]}], "a group of 2: 'd1', 'd2'", "are evidence"),
     ("missing.json", [*cases("relevant_ids"), {"question": "third?"}], "'relevant_ids', as other cases have.*'third",
      "write \\[\\]"),
@@ -240,15 +248,18 @@ PATTERN = (
     "expected_document_id expectedFiles mustInclude relevantSessionIds expected_symbol_name gold_source expected-paths "
     "golden_chunk_ids expects ground_truth_docs reference_ids required_files expected_notes expected_memories "
     "expectedCitations gold_passage_id expected_function expectedArticles expected_clause relevant_sections "
-    "gold_node_ids expected_pages expect_file_paths expected_chunk_indices Expected.Docs expected"
+    "gold_node_ids expected_pages expect_file_paths expected_chunk_indices Expected.Docs expected "
+    "expected_entry_ids expectedDatapointIds must_include_message_ids ground_truth_row_id relevantSourceUris gold_uri"
 ).split()
 NO_PATTERN = (
     "best acceptable evidence ratings id chunk_id path files docId expected_dates expected_source_contains "
-    "expectTitleContains source_documents retrieval_gt expected_answer reference_answer gold_answer answer"
+    "expectTitleContains source_documents retrieval_gt expected_answer reference_answer gold_answer answer "
+    "expected_valid expectedPaid expected_answer_id gold_question_ids expected_tool_ids entry_ids expected_entries"
 ).split()
 TEXTS = (
     "must_contain expect_any expected_substring expected_answer_contains expected_content expected_key_facts "
-    "expected_patterns expected_facts must_match reference_contexts expected_keywords text_prefix should_mention"
+    "expected_patterns expected_facts must_match reference_contexts expected_keywords text_prefix should_mention "
+    "relevant_doc_keywords expected_source_text"
 ).split()
 
 

@@ -27,6 +27,9 @@ NOUNS = {"any", "all", "contain", "contains", "content", "contents", "context", 
          "strings", "substring", "substrings", "term", "terms", "text", "texts"}  # fmt: skip
 ID_WORDS = {"id", "ids", "doc", "docs", "document", "documents", "source", "sources", "file", "files", "path", "paths",
             "title", "titles"}  # fmt: skip
+TEXT_NOUNS = {"content", "contents", "context", "contexts", "fact", "facts", "keyword", "keywords", "phrase", "phrases",
+              "quote", "quotes", "snippet", "snippets", "term", "terms", "text", "texts"}  # fmt: skip
+TEXT_OWNERS = {"doc", "docs", "document", "documents", "source", "sources", "file", "files"}  # which have such texts
 PATTERN_WORDS = {"match", "matches", "pattern", "patterns", "regex", "regexes", "regexp"}
 PART_WORDS = {"contain", "contains", "substring", "substrings"}
 ALL_WORDS = {"all", "must"}
@@ -47,11 +50,13 @@ def text_key_of(name: str) -> TextKey | None:
     """What a key asks for, by its name: ``must_contain``, ``expect_any``, ``expected_substring``; None for any other.
 
     "all" and "must" ask for every string, any other name for one of them; "match", "pattern" and "regex" are regular
-    expressions. Keys that say what must *not* be there, and keys of documents, are others.
+    expressions. Keys that say what must *not* be there, and keys of documents, are others; ``relevant_doc_keywords`` is
+    text of documents.
     """
     words = [word.lower() for word in WORD.findall(name)]
     known = set(words)
-    if "not" in known or "no" in known or known & ID_WORDS or not known & NOUNS:
+    of_ids = known & ID_WORDS - (TEXT_OWNERS if words and words[-1] in TEXT_NOUNS else set())
+    if "not" in known or "no" in known or of_ids or not known & NOUNS:
         return None
     if not known & LEADS or (len(words) == 1 and words[0] not in ("contains",)):
         return None

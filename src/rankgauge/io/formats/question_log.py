@@ -395,10 +395,19 @@ class Log:
         return RunExtras(texts, metadata, latencies, errors) if texts or metadata or latencies or errors else None
 
 
-def load(faults: Faults, data: bytes, columns: Columns | None = None, fields: Sequence[str] = ()) -> Log:
-    """The log or the test cases in a file's bytes; ``fields`` are those of labels with several (``field_labels``)."""
+def load(
+    faults: Faults,
+    data: bytes,
+    columns: Columns | None = None,
+    fields: Sequence[str] = (),
+    match: str = "exact",
+) -> Log:
+    """The log or the test cases in a file's bytes.
+
+    ``fields`` are those of labels with several (``field_labels``); ``match`` is how labels are matched with results.
+    """
     with paused_collection():
-        return _log_of(faults, read_test_set(faults, data, columns), columns or {}, fields)
+        return _log_of(faults, read_test_set(faults, data, columns), columns or {}, fields, match)
 
 
 @contextmanager
@@ -413,14 +422,20 @@ def paused_collection() -> Iterator[None]:
             gc.enable()
 
 
-def load_objects(faults: Faults, objects: Any, columns: Columns | None = None, fields: Sequence[str] = ()) -> Log:
+def load_objects(
+    faults: Faults,
+    objects: Any,
+    columns: Columns | None = None,
+    fields: Sequence[str] = (),
+    match: str = "exact",
+) -> Log:
     """Test cases in memory: dicts, or a dict around a list of them."""
-    return _log_of(faults, cases_of_objects(faults, objects), columns or {}, fields)
+    return _log_of(faults, cases_of_objects(faults, objects), columns or {}, fields, match)
 
 
-def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequence[str]) -> Log:
+def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequence[str], match: str) -> Log:
     records = table.records
-    found = KeyFinder(faults.source, records, columns).find()
+    found = KeyFinder(faults.source, records, columns, match).find()
     keys, notes = found.keys, _notes(faults.source, table, found)
     ids = _query_ids(faults, records, keys)
     system_key = _system_key(records, ids, columns)
