@@ -387,13 +387,14 @@ class _Opener:
         if not isinstance(data, LoadedFile) and is_plain(data, "qrels") and not self._names_labels:
             return False
         with open_source(data, limits=self.reading.limits) as stream:
-            head = Head(stream.grow_head(HEAD_BYTES) or b"", split_selector(data)[0])
+            head = Head(stream.grow_head(HEAD_BYTES) or b"", *split_selector(data))
             if head.is_arrow:
                 return is_case_header(column_names(stream), self.reading.columns)
             if head.is_json or head.is_yaml:
                 record = head_record(stream)
                 has_named_labels = "relevant" in (self.reading.columns or {})
-                return record is not None and (has_named_labels or question_log.is_log_record(record, "qrels"))
+                is_chosen = has_named_labels or head.selector is not None
+                return record is not None and (is_chosen or question_log.is_log_record(record, "qrels"))
         return is_case_header(question_log.header_names(head), self.reading.columns)
 
     @staticmethod

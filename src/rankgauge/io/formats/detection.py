@@ -25,10 +25,13 @@ YAML = rb"(?:\s*#[^\n]*\n|\s*\n)*(?:---[ \t]*(?:#[^\n]*)?\n|- +[\w-]+:(?:\s|$)|[
 
 
 class Head:
-    """The first bytes, and what they show. Pass all the data there is: only its beginning is looked at."""
+    """The first bytes, and what they show. Pass all the data there is: only its beginning is looked at.
 
-    def __init__(self, data: bytes, name: str = "") -> None:
-        self.data, self.name = data, name
+    ``selector`` chooses a list of test cases in the file.
+    """
+
+    def __init__(self, data: bytes, name: str = "", selector: str | None = None) -> None:
+        self.data, self.name, self.selector = data, name, selector
         self.begin = len(BOM) if data.startswith(BOM) else 0
 
     @cached_property

@@ -72,6 +72,7 @@ from rankgauge.io.formats.test_sets import (
     CaseRecords,
     cases_of_objects,
     first_case,
+    holds_lists,
     is_case_header,
     read_test_set,
 )
@@ -497,9 +498,9 @@ def is_log_head(head: Head, kind: Kind | None = None) -> bool:
     """Whether a file begins as a log or as test cases, whatever contains them."""
     if head.is_json or head.is_yaml:
         record = first_case(head)
-        if record is None:
-            return kind == "qrels" and head.name.endswith(YAML_SUFFIXES)  # the reader says what is wrong
-        return is_log_record(record, kind)
+        if kind == "qrels" and (head.selector is not None or record is None):  # the reader says what is wrong
+            return head.selector is not None or head.name.endswith(YAML_SUFFIXES) or holds_lists(head)
+        return record is not None and is_log_record(record, kind)
     if kind != "qrels" or head.is_arrow:
         return False
     return is_case_header(header_names(head))
@@ -628,8 +629,8 @@ Detail = tuple[str, str | None, Mapping[str, Any] | None]  # an id, its text, it
 
 def _details(record: Record, key: str | None, fields: FieldLabels) -> Iterator[Detail]:
     """What a row has of each result besides its score, for results that have something."""
-    items = record.get(key or "")
-    for item, text in zip(items, _result_texts(record, key), strict=True) if isinstance(items, list) else ():
+    texts = _result_texts(record, key)
+    for item, text in zip(record[key or ""], texts, strict=True) if texts else ():
         doc, metadata = item, None
         if isinstance(item, JsonPairs):
             values = dict(item)
