@@ -54,6 +54,8 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("data.json", {"data": {"queries": cases("relevant")}, "version": "2"}, {}, ONE),
     ("documents.json", {"documents": [{"id": "d1", "text": "x"}], "queries": cases("relevant")}, {}, ONE),
     ("comment.json", [{"_comment": "labeled by hand"}, *cases("relevant")], {}, ONE),
+    ("comments.jsonl", "// ours\n# by hand\n\n" + "\n// next\n".join(map(json.dumps, cases("gold"))), {}, ONE),
+    ("comments.json", f"// ours\n{json.dumps({'cases': cases('relevant')}, indent=1)}\n# end\n", {}, ONE),
     ("by-id.json", {"q1": cases("relevant")[0], "q2": cases("relevant")[1]}, {}, ONE),
     ("columns.json", {"question": [A, B], "relevant_ids": [["d1"], ["d2"]]}, {}, ONE),
     ("llama.json", {"queries": {"1": A, "2": B}, "corpus": {"d1": "x"}, "relevant_docs": {"1": ["d1"], "2": ["d2"]}},
@@ -209,8 +211,9 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("any.json", cases("expect_any"), r"expect text \('expect_any'\)", "--match text"),
     ("substring.json", cases("expected_substring", one=True), "expect text", "--match text"),
     ("keywords.json", cases("relevant_doc_keywords"), "expect text", "--match text"),
-    ("part.json", cases("expected_source_contains", one=True), "a part of an id", "parts of the ids: --match contains$"),
-    ("any-ids.json", cases("expected_entry_ids", expected_guide_id="g"), "found 2: .expected_entry_ids., .exp",
+    ("part.json", cases("expected_source_contains", one=True), "a part of an id",
+     "parts of the ids: --match contains$"),
+    ("any-ids.json", cases("expected_entry_ids", expected_guide_id="g"), "found 2: 'expected_entry_ids', ",
      "--column relevant=expected_entry_ids"),
     ("groups.json", [{"question": A, "relevant": [["d1", "d2"], ["d3"]]}], "a group of 2: 'd1', 'd2'", "are evidence"),
     ("missing.json", [*cases("relevant_ids"), {"question": "third?"}], "'relevant_ids', as other cases have.*'third",
@@ -361,6 +364,15 @@ def test_what_is_around_the_cases_is_named(tmp_path: Path) -> None:
     assert "'_comment'" in notes["comment"]
     assert "-m R@k" in notes["k-unused"]
     assert set(notes_of(cases("relevant_ids", answer="42"))) == set()
+
+
+def test_lines_with_comments_are_left_out_and_lines_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text(f'// ours\n{{"q": "{A}", "gold": ["d1"]}}\n# more\n{{"q": "{B}", "gold": [{{"x": 1}}]}}\n')
+    with pytest.raises(InputError, match=r"cases\.jsonl:4: "):
+        read_qrels(path)
+    path.write_text(f'// ours\n{{"q": "{A}", "gold": ["d1"]}}\n# more\n{{"q": "{B}", "gold": ["d2"]}}\n')
+    assert notes_of(str(path))["comment"] == f"{path}: 2 comment lines left out"
 
 
 def test_the_key_that_says_id_wins_and_the_other_is_named() -> None:

@@ -563,7 +563,8 @@ def _unique_queries(
                 [int(records.line[row])],
                 expected="each query once per system" if systems else "each query once",
                 found=f"{shown(query)}{of_system} again (first on line {first_lines[pair]})",
-                action="give each row its own query_id; rows of several systems need a key system or mode",
+                action="give each row its own query_id, or name the key of the ids: --column id=KEY; rows of several "
+                "systems need a key system or mode",
             )
             continue
         first_lines[pair] = int(records.line[row]) or row + 1

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,11 +71,13 @@ def read_test_set(faults: Faults, data: bytes, columns: Columns | None = None) -
         records = records_of(faults.source, table.to_pylist())
         return _with_label_rows(faults, records, table.column_names, columns or {})
     if head.is_json:
+        data, notes = _without_comments(faults.source, data)
         if _has_rows(head):
-            return CaseRecords(read_records(faults, data))
+            return CaseRecords(read_records(faults, data), notes)
         text = check_text(faults, data).decode("utf-8", "surrogateescape")
         document, lines = _parse_lined(faults.source, text)
-        return _cases_of_document(faults, document, lines, selector)
+        cases = _cases_of_document(faults, document, lines, selector)
+        return replace(cases, notes=(*notes, *cases.notes))
     if head.is_yaml:
         from rankgauge.io.formats.yaml_text import load_yaml_data
 
@@ -84,6 +86,14 @@ def read_test_set(faults: Faults, data: bytes, columns: Columns | None = None) -
     if selector is not None:
         raise InputError.at(faults.source, None, "expected JSON or YAML, whose lists have names", hint="remove #…")
     return read_case_table(faults, data, head, columns or {})
+
+
+def _without_comments(source: str, data: bytes) -> tuple[bytes, tuple[Note, ...]]:
+    """JSON without the lines that begin with // or #, and a note on them; the lines of all else stay as they are."""
+    if not (data.startswith((b"//", b"#")) or b"\n//" in data or b"\n#" in data):
+        return data, ()
+    cleaned, count = re.subn(rb"(?m)^(?://|#)[^\n]*", b"", data)
+    return cleaned, (Note("comment", f"{source}: {plural(count, 'comment line')} left out"),)
 
 
 def cases_of_objects(faults: Faults, objects: Any) -> CaseRecords:
