@@ -531,6 +531,15 @@ def test_parts_of_ids_are_found_by_the_name_of_their_key(key: str) -> None:
     assert [(row.mrr, row.recall_at_k) for row in own.per_query_metrics] == [(1 / 2, 1.0), (1 / 3, 1 / 2)]
 
 
+def test_an_object_of_conditions_is_a_label_with_several_fields() -> None:
+    cases = [{"query": "1", "expect": {"kind": "recipe", "path_contains": "codex"}}]
+    found = [("page", "codex"), ("recipe", "intro"), ("recipe", "codex-waku")]
+    results = [{"id": n, "kind": kind, "path": f"docs/{path}.md"} for n, (kind, path) in enumerate(found)]
+    fields = ("kind=kind", "path_contains=path")
+    reading = Reading(match="contains", match_fields=fields, columns={"relevant": "expect"})
+    assert evaluate(cases, lambda query, k: results[:k], ["RR"], reading=reading)["RR"] == pytest.approx(1 / 3)
+
+
 # A search that returns the path of a file as the id of each of its chunks: results differ in their texts.
 
 CHUNKS = {

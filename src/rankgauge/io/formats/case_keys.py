@@ -16,7 +16,7 @@ from typing import Any
 
 from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, Note, nearest, shown
-from rankgauge.io.formats.expected_text import WORD, is_part_of_id, text_key_of
+from rankgauge.io.formats.expected_text import PART_WORDS, WORD, is_part_of_id, text_key_of
 from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles, columns_for, normalize_name
 
@@ -89,8 +89,8 @@ def label_kind(name: str) -> str | None:
 
 
 def _is_any_id(name: str) -> bool:
-    """Whether a name is a stem, one or two words of any kind, and ``id`` or ``ids``."""
-    words = [word.lower() for word in WORD.findall(name)]
+    """Whether a name is a stem, one or two words of any kind, and ``id`` or ``ids``; a dotted path is not a name."""
+    words = [] if "." in name else [word.lower() for word in WORD.findall(name)]
     sizes = [size for size in range(1, MAX_STEM + 1) if tuple(words[:size]) in STEM_WORDS]
     between = words[max(sizes) : -1] if sizes and words[-1] in ("id", "ids") else []
     return len(between) in (1, 2) and not OTHER_THINGS & set(between)
@@ -338,8 +338,9 @@ def _is_something(value: object) -> bool:
     return value is not None and value != [] and value != ""
 
 
-def missing_key(source: str, names: Sequence[str], role: str) -> InputError:
+def missing_key(source: str, table: Records, role: str) -> InputError:
     """The error for a file that has no key of a role: what it is, what is missing, and the one option that helps."""
+    names = table.names
     found = f"found {_names_text(names)}"
     if role != "relevant":
         known = ", ".join(key for tier in KEYS[role] for key in tier)
@@ -361,6 +362,9 @@ def missing_key(source: str, names: Sequence[str], role: str) -> InputError:
             hint="compare with the texts of the results: --match text",
         )
     if answers := [name for name in names if label_kind(name)]:
+        objects = [value for record in table.records if isinstance(value := record.get(answers[0]), JsonPairs)]
+        if any(objects):
+            return _object_labels(source, answers[0], [dict(value) for value in objects])
         return InputError.at(
             source,
             None,
@@ -373,6 +377,30 @@ def missing_key(source: str, names: Sequence[str], role: str) -> InputError:
         None,
         "test cases without a key for the relevant documents (relevant_ids, expected_sources, gold_file, …), " + found,
         hint=f"name it: --column relevant={others[0] if len(others) == 1 else 'KEY'}",
+    )
+
+
+def _object_labels(source: str, name: str, objects: Sequence[Mapping[str, Any]]) -> InputError:
+    """The error for labels that are objects: around a list of ids, or with fields that a result must have."""
+    keys = list(dict.fromkeys(key for one in objects for key in one))
+    lists = [key for key in keys if any(isinstance(one.get(key), list) for one in objects)]
+    lists.sort(key=lambda key: tuple(map(str.lower, WORD.findall(key)[:1])) not in STEM_WORDS)
+    parts = " --match contains" if any(PART_WORDS & set(map(str.lower, WORD.findall(key))) for key in keys) else ""
+    expected = "expected the ids of documents"
+    if lists:
+        hint = f"name the key in it: --column relevant={name}.{lists[0]}"
+    elif len(keys) == 1:
+        hint = f"name the key in it: --column relevant={name}.{keys[0]}{parts}"
+    elif all(len(one) == len(keys) for one in objects if one):
+        fields = " ".join(f"--match-field {key}=PATH" for key in keys)
+        expected = "expected ids, or the place in a result of each field that must match"
+        hint = f"say where results have them: --column relevant={name} {fields}{parts}"
+    else:
+        expected = "expected the same fields in all cases, or the ids of documents"
+        hint = 'list the documents that match: {"query": "…", "relevant_ids": ["…"]}'
+    found = listing(map(shown, keys), 8)
+    return InputError.at(
+        source, None, f"test cases whose {shown(name)} is an object with {found}; {expected}", hint=hint
     )
 
 

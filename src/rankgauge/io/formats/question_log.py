@@ -355,7 +355,7 @@ class Log:
             message = f"this is {self.kind}; expected labels"
             raise InputError.at(source, None, message, hint="name the request as labels, and this as results")
         if role not in self.keys:
-            raise missing_key(source, self.records.names, role)
+            raise missing_key(source, self.records, role)
         return self.keys[role]
 
     def _has_labels(self, record: Record) -> bool:
