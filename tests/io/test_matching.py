@@ -520,7 +520,7 @@ def test_two_logs_are_matched_with_the_labels_of_the_last(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("key", ["expected_source_contains", "expectedFileSubstring"])
 def test_parts_of_ids_are_found_by_the_name_of_their_key(key: str) -> None:
-    cases = [{"query": "1", key: "billing/"}, {"query": "2", key: ["login", "2fa"]}]
+    cases: list[dict[str, Any]] = [{"query": "1", key: "billing/"}, {"query": "2", key: ["login", "2fa"]}]
 
     def search(query: str, k: int) -> list[str]:
         return ["docs/intro.md", "docs/billing/refunds.md", "docs/login.md"]
@@ -614,7 +614,7 @@ def test_two_searches_name_the_same_text_alike() -> None:
 
 
 def test_only_cases_by_text_tell_the_chunks_of_a_file_apart() -> None:
-    cases = [
+    cases: list[dict[str, Any]] = [
         {"query": "refund?", "match": "text", "must_contain": "30 days"},
         {"query": "upload?", "relevant_ids": ["docs/a.md"]},
     ]
