@@ -18,6 +18,7 @@ FILES: dict[str, Any] = {
     "best.json": [{"query": "how?", "best": "d1"}],
     "two.json": [{"query": "how?", "expected_files": ["d1"], "expected_symbols": ["d1"]}],
     "answer.json": [{"query": "how?", "expected": "d1"}],
+    "nested.json": [{"query": "how?", "expected": {"top_message": "d1", "relevant_messages": ["d1"]}}],
     "lists.json": {"en": [CASE], "de": [CASE]},
     "suites.json": {"suites": [{"cases": [CASE]}]},
     "unused.json": [{**CASE, "forbidden": ["d9"], "known_miss": True, "k": 3, "max_rank": 2}],

@@ -82,6 +82,23 @@ def test_compare_and_gate_match_labels_of_every_run(command: Command) -> None:
 
 
 @pytest.mark.usefixtures("folder")
+def test_evaluate_compare_and_gate_tell_the_chunks_of_a_file_apart_by_text(command: Command) -> None:
+    texts = {"old.jsonl": ["shipping", "never", "30 days"], "new.jsonl": ["shipping", "30 days", "never"]}
+    for name, chunks in texts.items():
+        results = [{"id": "docs/a.md", "text": text} for text in chunks]
+        row = {"query": "?", "must_contain": ["30 days"], "retrieved": results}
+        write(name, [{**row, "id": "q1"}, {**row, "id": "q2", "retrieved": results[1:]}])
+    options = ("-m", "RR", "--match", "text")
+    assert rr_of(command("evaluate", "old.jsonl", *options, "--format", "json")) == pytest.approx((1 / 3 + 1 / 2) / 2)
+    compared = command("compare", "old.jsonl", "new.jsonl", *options)
+    assert compared.code == 0
+    assert "0.4167" in compared.out
+    assert "0.7500" in compared.out
+    gate = command("gate", "new.jsonl", "--baseline", "old.jsonl", *options)
+    assert gate.code == 0, gate.err
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_log_of_labels_with_several_fields(command: Command) -> None:
     results = [{"doc_id": "D1", "meta": {"clause": n}} for n in (1, 2, 3)]
     write("log.jsonl", [{"query": "?", "relevant": [{"doc_id": "D1", "clause": 3}], "retrieved": results}])

@@ -329,6 +329,8 @@ def test_what_is_no_pattern_is_refused(pattern: str, found: str) -> None:
         ("text_prefix", False, "prefix"),
         ("reference_contexts", False, "contains"),
         ("mustInclude", True, "contains"),
+        ("relevant_doc_keywords", False, "contains"),
+        ("expected_source_text", False, "contains"),
     ],
 )
 def test_keys_of_text_say_what_they_ask_for(name: str, needs_all: bool, kind: str) -> None:
@@ -340,7 +342,8 @@ def test_keys_of_text_say_what_they_ask_for(name: str, needs_all: bool, kind: st
 @pytest.mark.parametrize(
     "name",
     ["must_not_contain", "mustNotInclude", "relevant", "expected", "query", "text", "context", "search_terms",
-     "expected_source_contains", "expected_ids", "category", "expected_documents", "all", "match"],
+     "expected_source_contains", "expected_ids", "category", "expected_documents", "all", "match",
+     "expected_source_substring", "expected_path_terms", "expected_title_keywords", "expected_docs_any"],
 )  # fmt: skip
 def test_other_keys_are_not_text(name: str) -> None:
     assert text_key_of(name) is None
@@ -513,3 +516,122 @@ def test_two_logs_are_matched_with_the_labels_of_the_last(tmp_path: Path) -> Non
         logs.append(log)
     evaluation = evaluate_runs(logs[0], [logs[1]], ["RR"], reading=Reading(match="suffix"))
     assert [scores["RR"] for scores in evaluation.scores] == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("key", ["expected_source_contains", "expectedFileSubstring"])
+def test_parts_of_ids_are_found_by_the_name_of_their_key(key: str) -> None:
+    cases: list[dict[str, Any]] = [{"query": "1", key: "billing/"}, {"query": "2", key: ["login", "2fa"]}]
+
+    def search(query: str, k: int) -> list[str]:
+        return ["docs/intro.md", "docs/billing/refunds.md", "docs/login.md"]
+
+    by_setting = evaluate(cases, search, ["RR", "R@5"], reading=Reading(match="contains"))
+    assert by_setting.values.tolist() == [[1 / 2, 1.0], [1 / 3, 1 / 2]]
+    own = evaluate_retriever(search, [{**case, "match": "contains"} for case in cases], k=5)
+    assert [(row.mrr, row.recall_at_k) for row in own.per_query_metrics] == [(1 / 2, 1.0), (1 / 3, 1 / 2)]
+
+
+def test_an_object_of_conditions_is_a_label_with_several_fields() -> None:
+    cases = [{"query": "1", "expect": {"kind": "recipe", "path_contains": "codex"}}]
+    found = [("page", "codex"), ("recipe", "intro"), ("recipe", "codex-waku")]
+    results = [{"id": n, "kind": kind, "path": f"docs/{path}.md"} for n, (kind, path) in enumerate(found)]
+    fields = ("kind=kind", "path_contains=path")
+    reading = Reading(match="contains", match_fields=fields, columns={"relevant": "expect"})
+    assert evaluate(cases, lambda query, k: results[:k], ["RR"], reading=reading)["RR"] == pytest.approx(1 / 3)
+
+
+# A search that returns the path of a file as the id of each of its chunks: results differ in their texts.
+
+CHUNKS = {
+    "login?": [("b.md", "at most 5 MB"), ("c.md", "reset the password")],
+    "refund?": [("docs/a.md", "shipping takes a week"), ("docs/a.md", "refunds take 30 days"), ("b.md", "nothing")],
+    "upload?": [("b.md", "at most 5 MB"), ("docs/a.md", "refunds take 30 days"), ("docs/a.md", "files of 20 MB")],
+}
+EXPECTED = {"login?": ["password"], "refund?": ["30 days"], "upload?": ["20 MB"]}
+TEXT_CASES = [{"id": query, "query": query, "expect_any": strings} for query, strings in EXPECTED.items()]
+
+
+def search_chunks(query: str, k: int) -> list[dict[str, str]]:
+    return [{"id": path, "text": text} for path, text in CHUNKS[query]][:k]
+
+
+def expected_rrs() -> list[float]:
+    """By a plain loop over the chunks of each query."""
+    return [
+        max(1 / rank for rank, (_, text) in enumerate(CHUNKS[query], 1) if strings[0] in text)
+        for query, strings in EXPECTED.items()
+    ]
+
+
+def names_in(evaluation: Any) -> dict[str, list[str]]:
+    run = evaluation.joined[0].run
+    docs, bounds = run.docs.to_text(), run.offsets.tolist()
+    return {query: docs[bounds[row] : bounds[row + 1]] for row, query in enumerate(run.queries.to_text())}
+
+
+def test_each_text_of_an_id_is_a_result_of_its_own() -> None:
+    assert expected_rrs() == [1 / 2, 1 / 2, 1 / 3]
+    reading = Reading(match="text", keep_rankings=True)
+    evaluation = evaluate_runs(TEXT_CASES, [search_chunks], ["RR"], reading=reading)
+    assert evaluation.scores[0].values[:, 0].tolist() == expected_rrs()
+    assert names_in(evaluation) == {
+        "login?": ["b.md", "c.md"],
+        "refund?": ["docs/a.md", "docs/a.md (2)", "b.md (2)"],
+        "upload?": ["b.md", "docs/a.md (2)", "docs/a.md (3)"],
+    }
+
+
+@pytest.mark.parametrize("has_objects", [True, False])
+def test_each_text_of_an_id_in_a_log_is_a_result_of_its_own(tmp_path: Path, has_objects: bool) -> None:
+    rows: list[dict[str, Any]] = []
+    for case in TEXT_CASES:
+        chunks = CHUNKS[str(case["query"])]
+        if has_objects:
+            retrieved = [{"id": path, "text": text, "score": -n} for n, (path, text) in enumerate(chunks)]
+            rows.append({**case, "retrieved": retrieved})
+        else:
+            texts = {"retrieved_ids": [path for path, _ in chunks], "contexts": [text for _, text in chunks]}
+            rows.append({**case, **texts})
+    log, cases = tmp_path / "log.jsonl", tmp_path / "cases.jsonl"
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    cases.write_text("".join(json.dumps({**case, "match": "text"}) + "\n" for case in TEXT_CASES))
+    by_option = evaluate_runs(str(log), [], ["RR"], reading=Reading(match="text"))
+    by_case = evaluate_runs(str(cases), [str(log)], ["RR"])
+    for evaluation in (by_option, by_case):
+        assert evaluation.scores[0].values[:, 0].tolist() == expected_rrs()
+
+
+def test_two_searches_name_the_same_text_alike() -> None:
+    def reverse(query: str, k: int) -> list[dict[str, str]]:
+        return search_chunks(query, k)[::-1]
+
+    reading = Reading(match="text", keep_rankings=True)
+    evaluation = evaluate_runs(TEXT_CASES, [search_chunks, reverse], ["RR"], reading=reading)
+    assert [scores.values[:, 0].tolist() for scores in evaluation.scores] == [expected_rrs(), [1.0, 1 / 2, 1.0]]
+    first, second = ({} if one.extras is None else dict(one.extras.texts) for one in evaluation.joined)
+    assert first == second
+    assert set(first.values()) == {text for chunks in CHUNKS.values() for _, text in chunks}
+
+
+def test_only_cases_by_text_tell_the_chunks_of_a_file_apart() -> None:
+    cases: list[dict[str, Any]] = [
+        {"query": "refund?", "match": "text", "must_contain": "30 days"},
+        {"query": "upload?", "relevant_ids": ["docs/a.md"]},
+    ]
+    with pytest.warns(RankgaugeWarning, match="repeat an id"):
+        result = evaluate_retriever(search_chunks, cases, k=3)
+    assert [row.retrieved for row in result.per_query_metrics] == [
+        ("docs/a.md (2)", "docs/a.md (3)", "b.md (2)"),
+        ("b.md", "docs/a.md"),
+    ]
+    assert [row.mrr for row in result.per_query_metrics] == [1 / 2, 1 / 2]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "a (2)", "b"]), st.none() | st.sampled_from("xyz"))))
+def test_names_of_results_with_texts_are_readable_and_different(results: list[tuple[str, str | None]]) -> None:
+    ids = [expected_text.text_id(name, text) for name, text in results]
+    names = expected_text.shown_text_ids(ids)
+    assert len({names.get(one, one) for one in ids}) == len(set(ids)) == len(set(results))
+    for (name, text), one in zip(results, ids, strict=True):
+        assert (one in names) == (text is not None)
+        assert names.get(one, one) == name or re.fullmatch(re.escape(name) + r" \(\d+\)", names[one])

@@ -13,6 +13,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+import numpy as np
+
+from rankgauge.core import ranking
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.group_judgments import GroupJudgments
 from rankgauge.core.ids import Ids
@@ -21,7 +24,14 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.io.formats import question_log
 from rankgauge.io.formats.case_keys import answerable_flag
-from rankgauge.io.formats.expected_text import ExpectedText, TextKey, expected_text, search_patterns, text_key_of
+from rankgauge.io.formats.expected_text import (
+    ExpectedText,
+    TextKey,
+    expected_text,
+    search_patterns,
+    shown_text_ids,
+    text_key_of,
+)
 from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.read import SourceRows, build_qrels
 from rankgauge.io.reading_options import MATCH_RULES, MatchRule, Reading
@@ -50,6 +60,10 @@ class LabelSet:
         column = own_rules(self.judgments)
         rules = [reading.match] * len(self.judgments.queries) if column is None else column
         return [rule or reading.match for rule in rules]
+
+    def rule_by_query(self, reading: Reading) -> dict[str, MatchRule]:
+        """The rule of each query, by its id."""
+        return dict(zip(self.judgments.queries.to_text(), self.rules(reading), strict=True))
 
 
 def own_rules(judgments: Qrels) -> list[MatchRule | None] | None:
@@ -98,6 +112,32 @@ def match_labels(
     made = _judgments(judgments, rows, _described(rules, reading))
     made.__dict__["sha256"] = _sha256(judgments, rules, reading)  # other results are not other labels
     return MatchedLabels(made, tuple(matcher.notes()))
+
+
+def with_shown_text_ids(runs: Sequence[Run]) -> list[Run]:
+    """The runs with readable names of results that are identified by their texts, the same in all of them."""
+    names = shown_text_ids(doc for run in runs for doc in run.docs.to_text())
+    return [_renamed(run, names) for run in runs] if names else list(runs)
+
+
+def _renamed(run: Run, names: Mapping[str, str]) -> Run:
+    """A run whose results have other names; an order that no rule for ties would change is kept."""
+    docs = Ids.from_text([names.get(doc, doc) for doc in run.docs.to_text()], "document id")
+    scores = run.scores
+    orders = [ranking.order(run.offsets, run.docs, scores, compat) for compat in ranking.COMPATS]
+    is_certain = all(np.array_equal(orders[0], order) for order in orders)
+    if is_certain and any(
+        not np.array_equal(orders[0], ranking.order(run.offsets, docs, scores, compat)) for compat in ranking.COMPATS
+    ):
+        scores = np.empty(len(docs))
+        scores[orders[0]] = np.arange(len(docs), 0, -1)
+    extras = run.extras
+    if extras is not None:
+        named = {names[doc]: text for doc, text in extras.texts.items() if doc in names}
+        others = {doc: text for doc, text in extras.texts.items() if doc not in names and text is not None}
+        metadata = {names.get(doc, doc): values for doc, values in extras.metadata.items()}
+        extras = replace(extras, texts={**others, **named}, metadata=metadata)
+    return replace(run, docs=docs, scores=scores, extras=extras)
 
 
 def _returned(judgments: Qrels, runs: Sequence[Run]) -> dict[str, list[str]]:
@@ -334,9 +374,11 @@ def _text_keys(record: Mapping[str, Any], named: str | None, query_key: str | No
 class LabelMatching:
     """The labels of one command that are not matched by exact ids, from their file to judgments of results."""
 
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
+    def __init__(self, reading: Reading, *, by_text: bool) -> None:
+        """``by_text`` says whether results bring their texts, which then identify them together with their ids."""
+        self.reading = replace(reading, is_by_text=self.is_by_text) if by_text and not reading.match_fields else reading
         self._sets: dict[int, LabelSet] = {}  # by the identity of their judgments, which they keep alive
+        self._rules: dict[str, MatchRule] = {}  # of each query
 
     def has_labels(self, record: Mapping[str, Any]) -> bool:
         """Whether an object has expected text, and its labels are matched by text."""
@@ -348,12 +390,17 @@ class LabelMatching:
         """The labels of test cases or of a log, which judgments of that name hold."""
         label_set = read_label_set(log, name, self.reading)
         self._sets[id(label_set.judgments)] = label_set
+        self._rules.update(label_set.rule_by_query(self.reading))
         return label_set
 
     def is_needed(self, judgments: Qrels) -> bool:
         """Whether some labels are not the ids of results."""
         rules = self._set_of(judgments).rules(self.reading)
         return bool(self.reading.match_fields) or any(rule != "exact" for rule in rules)
+
+    def is_by_text(self, query: str) -> bool:
+        """Whether the labels of a query are compared with the texts of its results."""
+        return self._rules.get(query, self.reading.match) == "text"
 
     def needs_texts(self, judgments: Qrels) -> bool:
         """Whether some labels expect text."""
@@ -369,9 +416,9 @@ class LabelMatching:
         return replace(Qrels.from_dict({query: {} for query in judgments.queries.to_text()}), columns=columns)
 
     def asking_options(self) -> dict[str, Any]:
-        """How the results of a live retriever are identified, if labels have several fields."""
+        """How the results of a live retriever are identified, if not by their ids alone."""
         fields = FieldLabels.of(self.reading.match_fields)
-        return {"id": fields.result_id} if fields else {}
+        return {"id": fields.result_id} if fields else {"is_by_text": self.reading.is_by_text}
 
     def _set_of(self, judgments: Qrels) -> LabelSet:
         label_set = self._sets.get(id(judgments)) or LabelSet(judgments)

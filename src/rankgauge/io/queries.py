@@ -89,7 +89,7 @@ def _read_table(faults: Faults, path: AnyFile, limits: Limits) -> Records:
     if is_dataset(path):
         return _numbered(ir_datasets.queries(str(path)))
     data, _ = read_bytes(path, limits=limits)
-    head = Head(data, split_selector(path)[0])
+    head = Head(data, *split_selector(path))
     if head.is_arrow:
         return _numbered(arrow.table_of(faults.source, data).to_pylist())
     if head.is_json:

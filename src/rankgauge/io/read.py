@@ -351,10 +351,10 @@ def head_record(stream: ByteStream) -> dict[str, Any] | None:
     from rankgauge.io.formats.test_sets import first_case
 
     data: bytes | None = stream.head(HEAD_BYTES)
-    name = split_selector(stream.path)[0]
+    name = split_selector(stream.path)
     record: dict[str, Any] | None = None
     while data is not None and record is None:
-        head = Head(data, name)
+        head = Head(data, *name)
         if not head.is_json and not head.is_yaml:
             return None
         if head.is_json:

@@ -10,7 +10,7 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import OnDuplicate
 from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits
-from rankgauge.io.formats.named_columns import Columns
+from rankgauge.io.formats.named_columns import Columns, IsByText
 
 MatchRule = Literal["exact", "suffix", "contains", "text"]
 MATCH_RULES: tuple[MatchRule, ...] = ("exact", "suffix", "contains", "text")
@@ -72,6 +72,7 @@ class Reading:
         kind="size",
     )
     progress: ReadProgress | None = field(default=None, compare=False)
+    is_by_text: IsByText | None = field(default=None, compare=False)  # of results that are identified by text, too
 
     def __post_init__(self) -> None:
         check_settings(self)

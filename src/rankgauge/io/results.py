@@ -71,6 +71,7 @@ LATER = {  # what rooms after this one do, imported on first use
     "judge by text": "rankgauge.labels.gold.gold_evaluation:judge_runs",
     "text labels": "rankgauge.labels.gold.gold_evaluation:as_gold_inputs",
     "matching": "rankgauge.io.matching:LabelMatching",
+    "shown text ids": "rankgauge.io.matching:with_shown_text_ids",
     "corpus": "rankgauge.io.corpus.corpus_files:read_corpus",
     "texts of runs": "rankgauge.labels.gold.gold_evaluation:texts_of_runs",
 }
@@ -240,7 +241,9 @@ class _Opener:
         path, labels = labels, self._loaded(labels)
         loaded = labels
         if labels is not None and self._needs_matching(labels):
-            self.matching = later("matching")(self.reading)
+            by_text = self.opening.asks and self.opening.text_labels.get("chunks") is None
+            self.matching = later("matching")(self.reading, by_text=by_text)
+            self.reading = self.matching.reading
         is_by_text, has_results = self._label_kind(labels)
         if is_by_text and not self.reading.matches_ids:
             raise UsageError(
@@ -259,17 +262,17 @@ class _Opener:
             labels, logs = self._labels_of_logs(labels, results)
         elif has_results and self.opening.newest != "named":
             labels = next((one for one in self._newest(results) if self._label_kind(one) == (True, True)), labels)
+        texts: dict[str, str] = {}
+        are_cases = not is_by_text and not has_results and self._are_cases(labels)
+        if are_cases:
+            labels, texts = self._cases(labels)  # before any results, which cases by text identify
+        elif labels is not None and self._label_columns(labels):
+            labels = self._named_judgments(labels)
         opened: list[Any] = []
         for row, result in enumerate(results):
             opened += logs[row][1] if row in logs else self._runs_of_log(result) or [result]
         live = tuple(row for row, result in enumerate(opened) if not isinstance(result, Run) and is_live(result))
-        texts: dict[str, str] = {}
         needs_texts = bool(live) or not self.opening.asks
-        are_cases = not is_by_text and not has_results and self._are_cases(labels)
-        if are_cases:
-            labels, texts = self._cases(labels)
-        elif labels is not None and self._label_columns(labels):
-            labels = self._named_judgments(labels)
         if is_by_text:
             self.opening = replace(self.opening, needs_rankings=True)  # whose texts are compared with the labels
             labels = later("text labels")(labels, **self.opening.text_labels)
@@ -313,7 +316,9 @@ class _Opener:
         return load_file(labels) if is_log or is_pipe else labels
 
     def _needs_matching(self, labels: Any) -> bool:
-        """Whether labels are not matched by exact ids: by the settings, or by a test case of their own."""
+        """Whether labels have yet to be matched other than by exact ids: by the settings, or by rules of test cases."""
+        if getattr(getattr(labels, "by_group", None), "kind", None) == "labels":
+            return False
         if not self.reading.matches_ids:
             return True
         if isinstance(labels, (list, tuple)):
@@ -384,13 +389,14 @@ class _Opener:
         if not isinstance(data, LoadedFile) and is_plain(data, "qrels") and not self._names_labels:
             return False
         with open_source(data, limits=self.reading.limits) as stream:
-            head = Head(stream.grow_head(HEAD_BYTES) or b"", split_selector(data)[0])
+            head = Head(stream.grow_head(HEAD_BYTES) or b"", *split_selector(data))
             if head.is_arrow:
                 return is_case_header(column_names(stream), self.reading.columns)
             if head.is_json or head.is_yaml:
                 record = head_record(stream)
                 has_named_labels = "relevant" in (self.reading.columns or {})
-                return record is not None and (has_named_labels or question_log.is_log_record(record, "qrels"))
+                is_chosen = has_named_labels or head.selector is not None
+                return record is not None and (is_chosen or question_log.is_log_record(record, "qrels"))
         return is_case_header(question_log.header_names(head), self.reading.columns)
 
     @staticmethod
@@ -399,13 +405,13 @@ class _Opener:
 
     def _case_log(self, data: Any) -> question_log.Log:
         """Test cases in memory or in a file, or a log, whatever their keys are called."""
-        limits, fields = self.reading.limits, self.reading.match_fields
+        limits, fields, match = self.reading.limits, self.reading.match_fields, self.reading.match
         if isinstance(data, (list, tuple, Mapping)):
             faults = Faults(CASES_SOURCE, strict=limits.strict)
-            return question_log.load_objects(faults, data, self._label_columns(data), fields)
+            return question_log.load_objects(faults, data, self._label_columns(data), fields, match)
         faults = Faults(str(data), strict=limits.strict)
         with open_source(data, limits=limits) as stream:
-            return question_log.load(faults, stream.read(), self._label_columns(data), fields)
+            return question_log.load(faults, stream.read(), self._label_columns(data), fields, match)
 
     def _cases(self, data: Any) -> tuple[Qrels, dict[str, str]]:
         """The judgments of test cases, and the texts of their queries."""
@@ -592,7 +598,10 @@ class _Opener:
             new_live += [len(opened)] if row in live else []
             opened += runs
             sources += [result] * len(runs)
-        rankings = [(source, run) for source, run in zip(sources, opened, strict=True) if isinstance(run, Run)]
+        ranked = [row for row, run in enumerate(opened) if isinstance(run, Run)]
+        for row, run in zip(ranked, later("shown text ids")([opened[row] for row in ranked]), strict=True):
+            opened[row] = run
+        rankings = [(sources[row], opened[row]) for row in ranked]
         texts = self._result_texts(rankings) if self.matching.needs_texts(judgments) else None
         matched = self.matching.match(judgments, [run for _, run in rankings], texts)
         self.notes += matched.notes

@@ -263,8 +263,9 @@ def is_plain(data: Any, kind: Kind) -> bool:
         head = _first_bytes(str(path), state.st_ino, state.st_size, state.st_mtime_ns)
     except OSError:
         return True  # whoever reads it says why that fails
-    begin = head.removeprefix(BOM).lstrip()[:1]
-    if begin in (b"{", b"[") or head.startswith(COMPRESSED) or path.suffix in (".yaml", ".yml"):
+    begin = head.removeprefix(BOM).lstrip()[:2]
+    is_json = begin.startswith((b"{", b"[", b"//", b"#"))  # or comments before it
+    if is_json or head.startswith(COMPRESSED) or path.suffix in (".yaml", ".yml"):
         return False
     line = head.partition(b"\n")[0].lower()
     if kind == "run" or str(path) != str(data):

@@ -27,7 +27,8 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
 from rankgauge.evaluation.conventions import MeasureNames
-from rankgauge.io.reading_options import Asking
+from rankgauge.io.matching import with_shown_text_ids
+from rankgauge.io.reading_options import DEFAULT_READING, Asking
 from rankgauge.io.writers import check_no_white_space, is_log_name
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measures
@@ -46,6 +47,7 @@ from rankgauge.retrieval.open_retriever import OpenRetriever, asking_options, op
 from rankgauge.retrieval.retriever import QueryBatch
 
 JOURNAL_HINT = "the answers are saved: evaluate again to ask only the failed queries"
+RULE_OPTIONS = ("id", "unit", "scores", "is_by_text")
 FAILURES_HINT = "allow some: max_failures=N, or any number: max_failures=None; the result is the error's .result"
 
 
@@ -153,7 +155,7 @@ def ask_queries(
     rules, calls = AnswerRules(), DEFAULT_CALLS
     if isinstance(retriever, CallableRetriever):
         rules, calls = retriever.rules, retriever.calls
-    rules = replace(rules, **{key: value for key, value in options.items() if key in ("id", "unit", "scores")})
+    rules = replace(rules, **{key: value for key, value in options.items() if key in RULE_OPTIONS})
     calls = replace(calls, **{key: value for key, value in options.items() if key in CALL_OPTIONS})
     if asking.out is not None:
         if not is_log_name(asking.out):
@@ -223,6 +225,9 @@ class _LiveEvaluation:
         self.loop = asyncio.get_running_loop() if self.prefer_async else None
         self.extra_measures: tuple[Measure, ...] = () if self.measures is None else parse_measures(self.measures)
         self.pending = list(range(len(self.cases.cases)))
+        if self.cases.labels is not None:
+            rules = self.cases.labels.rule_by_query(DEFAULT_READING)
+            self.rules = replace(self.rules, is_by_text=lambda query: rules.get(query) == "text")
 
     @property
     def requests(self) -> Sequence[CaseRequest]:
@@ -283,7 +288,10 @@ class _LiveEvaluation:
         )
         texts = QueryBatch.from_dict({case.id: case.query for case in cases})
         queries = replace(texts, fields={case.id: case.fields for case in cases})
-        return {**journal_header(retriever, queries, self.k), "k_of_cases": [case.k for case in cases]}
+        header = {**journal_header(retriever, queries, self.k), "k_of_cases": [case.k for case in cases]}
+        if rules.is_by_text is not None:
+            header["by_text"] = [rules.is_by_text(case.id) for case in cases]
+        return header
 
     def handle(self, row: int, call: CallResult) -> None:
         index = self.pending[row]
@@ -410,6 +418,13 @@ class _LiveEvaluation:
                 run, self.cases.judgments, measures, columns=columns, texts=texts, evidence=self.cases.evidence
             )
         else:
+            (run,) = with_shown_text_ids([run])
+            ids = pairwise(run.offsets.tolist())
+            names = run.docs.to_text()
+            outcomes = [
+                replace(outcome, retrieved=tuple(names[begin:end]))
+                for outcome, (begin, end) in zip(outcomes, ids, strict=True)
+            ]
             judgments = self.cases.labels.judgments.with_columns(columns)
             evaluation = evaluate_labels(replace(self.cases.labels, judgments=judgments), run, measures, texts)
         scores = evaluation.scores[0]

@@ -54,6 +54,8 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("data.json", {"data": {"queries": cases("relevant")}, "version": "2"}, {}, ONE),
     ("documents.json", {"documents": [{"id": "d1", "text": "x"}], "queries": cases("relevant")}, {}, ONE),
     ("comment.json", [{"_comment": "labeled by hand"}, *cases("relevant")], {}, ONE),
+    ("comments.jsonl", "// ours\n# by hand\n\n" + "\n// next\n".join(map(json.dumps, cases("gold"))), {}, ONE),
+    ("comments.json", f"// ours\n{json.dumps({'cases': cases('relevant')}, indent=1)}\n# end\n", {}, ONE),
     ("by-id.json", {"q1": cases("relevant")[0], "q2": cases("relevant")[1]}, {}, ONE),
     ("columns.json", {"question": [A, B], "relevant_ids": [["d1"], ["d2"]]}, {}, ONE),
     ("llama.json", {"queries": {"1": A, "2": B}, "corpus": {"d1": "x"}, "relevant_docs": {"1": ["d1"], "2": ["d2"]}},
@@ -62,6 +64,11 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("cases.json#suites[*].cases", {"suites": [{"name": n, "cases": [case]} for n, case in
                                                zip("ab", cases("relevant"), strict=True)]}, {}, ONE),
     ("cases.json#[*].qa", [{"doc": "x", "qa": cases("relevant")}], {}, ONE),
+    ("corpus.json#queries", {"documents": [{"id": "x", "chunks": [{"id": "d1", "text": "x"}]}],
+                             "queries": cases("expect", text="text")}, {}, ONE),
+    ("weak.json#queries", {"documents": [{"name": "x"}], "queries": cases("expect", one=True, text="text")},
+     {"relevant": "expect"}, ONE),
+    ("by-query.json#a/b", {"a/b": cases("files", text="issue"), "c": []}, {"query": "issue", "relevant": "files"}, ONE),
     ("cases.yaml", f"# ours\nv: 1\ncases:\n  - q: {A}\n    expect_path: d1\n  - q: {B}\n    expect_path: d2\n", {},
      ONE),
     ("list.yml", f"- query: {A}\n  expected_files: [d1]\n- query: {B}\n  expected_files:\n    - d2\n", {}, ONE),
@@ -88,7 +95,13 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
         {"query": query, "ratings": [{"docId": docs[0], "rating": "2.000"}]} for query, docs in ONE.items()]}, {}, ONE),
     ("object.json", [{"query": A, "expected": {"doc_ids": ["d1"], "answer": "42"}}], {}, {A: ["d1"]}),
     ("vars.json", {"tests": [{"vars": {"question": A, "relevant_ids": ["d1"]}, "assert": []}]}, {}, {A: ["d1"]}),
+    ("any-id.json", cases("expected_entry_ids"), {}, ONE),
+    ("one-any-id.json", cases("expectedEntryId", one=True), {}, ONE),
+    ("tenant.json", cases("expected_doc_ids", expected_tenant_name_id="t1", expected_entry_ids=["x"]), {}, ONE),
+    ("uris.json", cases("relevantSourceUris"), {}, ONE),
     # Keys that only the user knows
+    ("messages.json", [{"query": A, "expected": {"top": "d1", "relevant_messages": ["d1"]}}],
+     {"relevant": "expected.relevant_messages"}, {A: ["d1"]}),
     ("best.json", cases("best", one=True), {"relevant": "best"}, ONE),
     ("evidence.json", cases("evidence"), {"relevant": "evidence"}, ONE),
     ("doc.json", cases("docId", one=True), {"relevant": "docId"}, ONE),
@@ -199,9 +212,33 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("text.json", cases("must_contain"), r"expect text \('must_contain'\)", "--match text"),
     ("any.json", cases("expect_any"), r"expect text \('expect_any'\)", "--match text"),
     ("substring.json", cases("expected_substring", one=True), "expect text", "--match text"),
+    ("keywords.json", cases("relevant_doc_keywords"), "expect text", "--match text"),
+    ("part.json", cases("expected_source_contains", one=True), "a part of an id",
+     "parts of the ids: --match contains$"),
+    ("any-ids.json", cases("expected_entry_ids", expected_guide_id="g"), "found 2: 'expected_entry_ids', ",
+     "--column relevant=expected_entry_ids"),
     ("groups.json", [{"question": A, "relevant": [["d1", "d2"], ["d3"]]}], "a group of 2: 'd1', 'd2'", "are evidence"),
     ("missing.json", [*cases("relevant_ids"), {"question": "third?"}], "'relevant_ids', as other cases have.*'third",
      "write \\[\\]"),
+    ("corpus.json", {"documents": [{"id": "x", "chunks": []}], "queries": cases("expect", one=True, text="text")},
+     r"test cases in 2 lists: 'documents' \(1 object\), 'queries' \(2 objects\).*known for the relevant documents",
+     "'corpus.json#queries', with --column relevant=expect"),
+    ("corpus.yaml", f"documents:\n - title: x\nqueries:\n - text: {A}\n   expect: d1\n",
+     "test cases in 2 lists: 'documents'.*'queries'", "'corpus.yaml#queries', with --column relevant=expect"),
+    ("repositories.json", {"a/b": cases("files", text="issue"), "c": cases("files", text="issue")},
+     "test cases in 2 lists: 'a/b'.*'issue', 'files', and no key is known for the query and the relevant documents",
+     "'repositories.json#a/b', 'repositories.json#c', with --column query=KEY --column relevant=KEY"),
+    ("nested.json", [{"question": A, "expected": {"top": "d1", "excluded": ["d2"], "relevant_messages": ["d1"]}},
+                     {"question": B, "expected": {"context": {"message_ids": ["d1"]}}}],
+     "'expected' is an object with 'top', 'excluded', 'relevant_messages', 'context'; expected the ids",
+     "--column relevant=expected.relevant_messages$"),
+    ("fields.json", [{"question": A, "expect": {"kind": "recipe", "path_contains": "codex"}}],
+     "'expect' is an object with 'kind', 'path_contains'; expected ids, or the place in a result of each field",
+     "--column relevant=expect --match-field kind=PATH --match-field path_contains=PATH --match contains"),
+    ("field.json", [{"question": A, "expect": {"path_contains": "codex"}}], "an object with 'path_contains'",
+     "--column relevant=expect.path_contains --match contains"),
+    ("differ.json", [{"question": A, "expect": {"kind": "x", "path": "y"}}, {"question": B, "expect": {"part": "z"}}],
+     "'kind', 'path', 'part'; expected the same fields in all cases", "list the documents"),
     ("metrics.json", {"metrics": {"recall@5": 0.8, "mrr": 0.5}}, "looks like a file of metrics", ""),
     ("flat.json", {"recall@5": 0.8, "ndcg_at_10": 0.5}, "looks like a file of metrics", ""),
     ("odd.json", {"questions": [{"id": 4, "x": 1}], "metadata": {}}, "looks like a file of test cases", ""),
@@ -240,15 +277,18 @@ PATTERN = (
     "expected_document_id expectedFiles mustInclude relevantSessionIds expected_symbol_name gold_source expected-paths "
     "golden_chunk_ids expects ground_truth_docs reference_ids required_files expected_notes expected_memories "
     "expectedCitations gold_passage_id expected_function expectedArticles expected_clause relevant_sections "
-    "gold_node_ids expected_pages expect_file_paths expected_chunk_indices Expected.Docs expected"
+    "gold_node_ids expected_pages expect_file_paths expected_chunk_indices Expected.Docs expected "
+    "expected_entry_ids expectedDatapointIds must_include_message_ids ground_truth_row_id relevantSourceUris gold_uri"
 ).split()
 NO_PATTERN = (
     "best acceptable evidence ratings id chunk_id path files docId expected_dates expected_source_contains "
-    "expectTitleContains source_documents retrieval_gt expected_answer reference_answer gold_answer answer"
+    "expectTitleContains source_documents retrieval_gt expected_answer reference_answer gold_answer answer "
+    "expected_valid expectedPaid expected_answer_id gold_question_ids expected_tool_ids entry_ids expected_entries"
 ).split()
 TEXTS = (
     "must_contain expect_any expected_substring expected_answer_contains expected_content expected_key_facts "
-    "expected_patterns expected_facts must_match reference_contexts expected_keywords text_prefix should_mention"
+    "expected_patterns expected_facts must_match reference_contexts expected_keywords text_prefix should_mention "
+    "relevant_doc_keywords expected_source_text"
 ).split()
 
 
@@ -337,6 +377,15 @@ def test_what_is_around_the_cases_is_named(tmp_path: Path) -> None:
     assert "'_comment'" in notes["comment"]
     assert "-m R@k" in notes["k-unused"]
     assert set(notes_of(cases("relevant_ids", answer="42"))) == set()
+
+
+def test_lines_with_comments_are_left_out_and_lines_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text(f'// ours\n{{"q": "{A}", "gold": ["d1"]}}\n# more\n{{"q": "{B}", "gold": [{{"x": 1}}]}}\n')
+    with pytest.raises(InputError, match=r"cases\.jsonl:4: "):
+        read_qrels(path)
+    path.write_text(f'// ours\n{{"q": "{A}", "gold": ["d1"]}}\n# more\n{{"q": "{B}", "gold": ["d2"]}}\n')
+    assert notes_of(str(path))["comment"] == f"{path}: 2 comment lines left out"
 
 
 def test_the_key_that_says_id_wins_and_the_other_is_named() -> None:

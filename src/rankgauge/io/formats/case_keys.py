@@ -16,7 +16,7 @@ from typing import Any
 
 from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, Note, nearest, shown
-from rankgauge.io.formats.expected_text import is_part_of_id, text_key_of
+from rankgauge.io.formats.expected_text import PART_WORDS, WORD, is_part_of_id, text_key_of
 from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles, columns_for, normalize_name
 
@@ -52,7 +52,9 @@ WEAK_TEXT_NAMES = ("text", "input")  # which results have, too
 STEMS = ("expected", "expects", "expect", "relevant", "golden", "gold", "ground_truth", "reference", "required",
          "must_include", "positive")  # fmt: skip
 NOUNS = ("document", "doc", "source", "file", "path", "chunk", "note", "memory", "session", "passage", "page", "node",
-         "citation", "symbol", "function", "article", "clause", "section", "url")  # fmt: skip
+         "citation", "symbol", "function", "article", "clause", "section", "url", "uri")  # fmt: skip
+OTHER_THINGS = {"answer", "answers", "case", "category", "class", "intent", "label", "query", "question", "response",
+                "tenant", "test", "tool", "tools", "user"}  # whose ids are not those of documents  # fmt: skip
 COLLECTIVES = ("results", "items", "hits")  # may also be a number, or objects of any kind
 
 
@@ -65,13 +67,15 @@ def _pattern() -> re.Pattern[str]:
 
 
 RELEVANT = _pattern()
+STEM_WORDS = {tuple(stem.split("_")) for stem in STEMS}
+MAX_STEM = max(map(len, STEM_WORDS))
 
 
 @dataclass(frozen=True)
 class CaseKeys:
     """The key of each role that a file has, and what to know of the others.
 
-    ``is_named`` says whether the user named the key of the relevant documents.
+    ``is_named`` says whether the user named the key of the relevant documents, or asked for parts of ids, which it has.
     """
 
     keys: dict[str, str]
@@ -80,11 +84,22 @@ class CaseKeys:
 
 
 def label_kind(name: str) -> str | None:
-    """How sure a name is to hold relevant documents: it says ``id``, has a ``noun``, or is ``bare``; None if not."""
+    """How sure a name is to hold relevant documents: it says ``id``, has a ``noun``, or is ``bare``; None if not.
+
+    ``any id`` is the id of something that is not known to be a document: ``expected_entry_ids``.
+    """
     match = RELEVANT.fullmatch(normalize_name(name))
     if match is None:
-        return None
+        return "any id" if _is_any_id(name) else None
     return "id" if match["id"] else "noun" if match["noun"] or match["name"] else "bare"
+
+
+def _is_any_id(name: str) -> bool:
+    """Whether a name is a stem, one or two words of any kind, and ``id`` or ``ids``; a dotted path is not a name."""
+    words = [] if "." in name else [word.lower() for word in WORD.findall(name)]
+    sizes = [size for size in range(1, MAX_STEM + 1) if tuple(words[:size]) in STEM_WORDS]
+    between = words[max(sizes) : -1] if sizes and words[-1] in ("id", "ids") else []
+    return len(between) in (1, 2) and not OTHER_THINGS & set(between)
 
 
 def expected_text_keys(names: Iterable[str]) -> list[str]:
@@ -94,7 +109,7 @@ def expected_text_keys(names: Iterable[str]) -> list[str]:
 
 def takes_one_string(name: str) -> bool:
     """Whether a single string under a key is an id: its name has a noun, or says id; elsewhere it may be an answer."""
-    return label_kind(name) in ("id", "noun") or normalize_name(name).endswith(("id", "ids"))
+    return label_kind(name) in ("id", "noun", "any id") or normalize_name(name).endswith(("id", "ids"))
 
 
 def names_for(names: Sequence[str], role: str) -> list[str]:
@@ -162,9 +177,9 @@ def _has_nested_text(record: Mapping[str, Any]) -> bool:
 class KeyFinder:
     """Finds the key of each role among the objects of a file. Keys of nested objects have dotted names."""
 
-    def __init__(self, source: str, table: Records, columns: Columns) -> None:
+    def __init__(self, source: str, table: Records, columns: Columns, match: str = "exact") -> None:
         check_roles(columns, ROLES)
-        self.source, self.records, self.columns = source, table.records, columns
+        self.source, self.records, self.columns, self.match = source, table.records, columns, match
         self.names = list(table.names)
         self.notes: list[Note] = []
 
@@ -176,7 +191,8 @@ class KeyFinder:
                 continue  # a system is a column like any other, unless it separates rows of the same query
             if (key := self._relevant() if role == "relevant" else self._best(role)) is not None:
                 keys[role] = key
-        return CaseKeys(keys, "relevant" in self.columns, tuple(self.notes))
+        is_named = "relevant" in self.columns or is_part_of_id(keys.get("relevant", ""))
+        return CaseKeys(keys, is_named, tuple(self.notes))
 
     def _named(self, role: str) -> str:
         """The key that the user names: as it is, a dotted path, or a template of labels."""
@@ -251,8 +267,11 @@ class KeyFinder:
             and label_kind(name)
             and (self._has(name, partial(holds_labels, name)) or self._is_empty(name))
         ]
+        matches = [name for name in matches if label_kind(name) != "any id"] or matches
         if not matches:
             matches = self._nested(lambda name: label_kind(name) is not None, _is_list)
+        if not matches and self._matches_parts():
+            matches = [name for name in self.names if is_part_of_id(name)]
         if len(matches) > 1:
             with_id = [name for name in matches if label_kind(name) == "id"]
             if len(with_id) != 1:
@@ -265,6 +284,10 @@ class KeyFinder:
             )
             matches = with_id
         return matches[0] if matches else None
+
+    def _matches_parts(self) -> bool:
+        """Whether labels are parts of ids: by the settings, or by the rule of a case."""
+        return self.match == "contains" or any(record.get("match") == "contains" for record in self.records)
 
     def _nested(self, is_name: Callable[[str], bool], fits: Callable[[Any], bool]) -> list[str]:
         """Dotted names of nested keys that fit by their own name, or by the whole path; their values are copied."""
@@ -342,8 +365,9 @@ def _is_something(value: object) -> bool:
     return value is not None and value != [] and value != ""
 
 
-def missing_key(source: str, names: Sequence[str], role: str) -> InputError:
+def missing_key(source: str, table: Records, role: str) -> InputError:
     """The error for a file that has no key of a role: what it is, what is missing, and the one option that helps."""
+    names = table.names
     found = f"found {_names_text(names)}"
     if role != "relevant":
         known = ", ".join(key for tier in KEYS[role] for key in tier)
@@ -355,7 +379,7 @@ def missing_key(source: str, names: Sequence[str], role: str) -> InputError:
             source,
             None,
             f"test cases that expect a part of an id ({shown(part)}), not documents; {found}",
-            hint=f"compare with parts of the ids: --column relevant={part} --match contains",
+            hint="compare with parts of the ids: --match contains",
         )
     if texts := expected_text_keys(names):
         return InputError.at(
@@ -365,6 +389,9 @@ def missing_key(source: str, names: Sequence[str], role: str) -> InputError:
             hint="compare with the texts of the results: --match text",
         )
     if answers := [name for name in names if label_kind(name)]:
+        objects = [value for record in table.records if isinstance(value := record.get(answers[0]), JsonPairs)]
+        if any(objects):
+            return _object_labels(source, answers[0], [dict(value) for value in objects])
         return InputError.at(
             source,
             None,
@@ -377,6 +404,30 @@ def missing_key(source: str, names: Sequence[str], role: str) -> InputError:
         None,
         "test cases without a key for the relevant documents (relevant_ids, expected_sources, gold_file, …), " + found,
         hint=f"name it: --column relevant={others[0] if len(others) == 1 else 'KEY'}",
+    )
+
+
+def _object_labels(source: str, name: str, objects: Sequence[Mapping[str, Any]]) -> InputError:
+    """The error for labels that are objects: around a list of ids, or with fields that a result must have."""
+    keys = list(dict.fromkeys(key for one in objects for key in one))
+    lists = [key for key in keys if any(isinstance(one.get(key), list) for one in objects)]
+    lists.sort(key=lambda key: tuple(map(str.lower, WORD.findall(key)[:1])) not in STEM_WORDS)
+    parts = " --match contains" if any(PART_WORDS & set(map(str.lower, WORD.findall(key))) for key in keys) else ""
+    expected = "expected the ids of documents"
+    if lists:
+        hint = f"name the key in it: --column relevant={name}.{lists[0]}"
+    elif len(keys) == 1:
+        hint = f"name the key in it: --column relevant={name}.{keys[0]}{parts}"
+    elif all(len(one) == len(keys) for one in objects if one):
+        fields = " ".join(f"--match-field {key}=PATH" for key in keys)
+        expected = "expected ids, or the place in a result of each field that must match"
+        hint = f"say where results have them: --column relevant={name} {fields}{parts}"
+    else:
+        expected = "expected the same fields in all cases, or the ids of documents"
+        hint = 'list the documents that match: {"query": "…", "relevant_ids": ["…"]}'
+    found = listing(map(shown, keys), 8)
+    return InputError.at(
+        source, None, f"test cases whose {shown(name)} is an object with {found}; {expected}", hint=hint
     )
 
 

@@ -20,16 +20,23 @@ from rankgauge.io.text_checks import BOM
 HEAD_BYTES = 1 << 16
 OBJECT = rb'\s*\{\s*["}]'  # compiled only if a file is not a TREC file
 ARRAY = rb"\s*\[\s*[{\]]"
+COMMENTED = rb"(?:(?://|#)[^\n]*\n|\s*\n)+(?=\s*[\[{])"  # comments before JSON, which does not have any
 YAML_SUFFIXES = (".yaml", ".yml")
 YAML = rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?:---[ \t]*(?:#[^\n]*)?\n|- +[\w-]+:(?:\s|$)|[\w-]+:[ \t]*(?:#[^\n]*)?\r?\n)"
 
 
 class Head:
-    """The first bytes, and what they show. Pass all the data there is: only its beginning is looked at."""
+    """The first bytes, and what they show. Pass all the data there is: only its beginning is looked at.
 
-    def __init__(self, data: bytes, name: str = "") -> None:
-        self.data, self.name = data, name
+    ``selector`` chooses a list of test cases in the file.
+    """
+
+    def __init__(self, data: bytes, name: str = "", selector: str | None = None) -> None:
+        self.data, self.name, self.selector = data, name, selector
         self.begin = len(BOM) if data.startswith(BOM) else 0
+        if data[self.begin : self.begin + 1] in (b"/", b"#") and not name.endswith(YAML_SUFFIXES):
+            comments = re.match(COMMENTED, data[self.begin : self.begin + HEAD_BYTES])
+            self.begin += comments.end() if comments else 0
 
     @cached_property
     def text(self) -> bytes:

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from rankgauge.core.dataclass import dataclass
@@ -25,6 +27,9 @@ NOUNS = {"any", "all", "contain", "contains", "content", "contents", "context", 
          "strings", "substring", "substrings", "term", "terms", "text", "texts"}  # fmt: skip
 ID_WORDS = {"id", "ids", "doc", "docs", "document", "documents", "source", "sources", "file", "files", "path", "paths",
             "title", "titles"}  # fmt: skip
+TEXT_NOUNS = {"content", "contents", "context", "contexts", "fact", "facts", "keyword", "keywords", "phrase", "phrases",
+              "quote", "quotes", "snippet", "snippets", "term", "terms", "text", "texts"}  # fmt: skip
+TEXT_OWNERS = {"doc", "docs", "document", "documents", "source", "sources", "file", "files"}  # which have such texts
 PATTERN_WORDS = {"match", "matches", "pattern", "patterns", "regex", "regexes", "regexp"}
 PART_WORDS = {"contain", "contains", "substring", "substrings"}
 ALL_WORDS = {"all", "must"}
@@ -45,11 +50,13 @@ def text_key_of(name: str) -> TextKey | None:
     """What a key asks for, by its name: ``must_contain``, ``expect_any``, ``expected_substring``; None for any other.
 
     "all" and "must" ask for every string, any other name for one of them; "match", "pattern" and "regex" are regular
-    expressions. Keys that say what must *not* be there, and keys of documents, are others.
+    expressions. Keys that say what must *not* be there, and keys of documents, are others; ``relevant_doc_keywords`` is
+    text of documents.
     """
     words = [word.lower() for word in WORD.findall(name)]
     known = set(words)
-    if "not" in known or "no" in known or known & ID_WORDS or not known & NOUNS:
+    of_ids = known & ID_WORDS - (TEXT_OWNERS if words and words[-1] in TEXT_NOUNS else set())
+    if "not" in known or "no" in known or of_ids or not known & NOUNS:
         return None
     if not known & LEADS or (len(words) == 1 and words[0] not in ("contains",)):
         return None
@@ -102,6 +109,36 @@ def expected_text(value: Any, key: TextKey, place: str) -> ExpectedText | None:
         if key.kind == "pattern":
             _check_pattern(string, place)
     return ExpectedText(tuple(dict.fromkeys(strings)), key) if strings else None
+
+
+# A result that is compared by its text is identified by both its id and its text: an id may be that of a file, of which
+# several parts are returned.
+
+TEXT_ID = re.compile(r"(.+) \(text [0-9a-f]{16}\)", re.DOTALL)
+
+
+def text_id(name: str, text: str | None) -> str:
+    """The id of a result together with its text; the id as it is without one."""
+    if text is None:
+        return name
+    return f"{name} (text {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]})"
+
+
+def shown_text_ids(names: Iterable[str]) -> dict[str, str]:
+    """A readable name of each id with a text: the id itself, and ``docs/a.md (2)`` for its second text."""
+    ids = list(dict.fromkeys(names))
+    parts = {name: match[1] for name in ids if (match := TEXT_ID.fullmatch(name))}
+    taken = {name for name in ids if name not in parts}
+    counts: Counter[str] = Counter()
+    readable: dict[str, str] = {}
+    for name, base in parts.items():
+        chosen = base
+        while chosen in taken:
+            counts[base] += 1
+            chosen = f"{base} ({counts[base] + 1})"
+        taken.add(chosen)
+        readable[name] = chosen
+    return readable
 
 
 def _check_pattern(pattern: str, place: str) -> None:

@@ -7,7 +7,7 @@ choose: the error lists them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol
 
@@ -25,6 +25,7 @@ from rankgauge.io.faults import Faults
 
 Kind = Literal["qrels", "run"]
 Columns = Mapping[str, str]  # role → the name of its column
+IsByText = Callable[[str], bool]  # whether the results of a query are identified by their ids and their texts
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Wanted:
     is_kept: bool = False  # whether all rows are kept in memory, so that batches may be large
     has_iters: bool = False  # whether the column of iters matters, as it does if rows are kept
     fields: tuple[str, ...] = ()  # by which results are identified, if labels have several (``field_labels``)
+    is_by_text: IsByText | None = None
 
 
 # Role → names in tiers: the certain ones first, then those that are used if no certain one is there.

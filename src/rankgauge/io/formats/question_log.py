@@ -40,6 +40,7 @@ from rankgauge.io.formats.case_keys import (
 )
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.detection import YAML_SUFFIXES, Head
+from rankgauge.io.formats.expected_text import text_id
 from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.json_mapping import (
     NO_NUMBER,
@@ -62,6 +63,7 @@ from rankgauge.io.formats.named_columns import (
     METADATA_NAMES,
     TEXT_FIELD_NAMES,
     Columns,
+    IsByText,
     Kind,
     Wanted,
     columns_for,
@@ -71,6 +73,7 @@ from rankgauge.io.formats.test_sets import (
     CaseRecords,
     cases_of_objects,
     first_case,
+    holds_lists,
     is_case_header,
     read_test_set,
 )
@@ -106,6 +109,7 @@ class Log:
     is_named: bool = False  # whether the user named the key of the relevant documents
     kind: str = ""  # what the file is, if it is known to hold no labels
     fields: FieldLabels = field(default_factory=lambda: FieldLabels(()))  # of labels that have several
+    is_by_text: IsByText | None = None
 
     @property
     def warnings(self) -> list[Note]:
@@ -276,6 +280,9 @@ class Log:
         scores = record.get(self.keys.get("scores", ""))
         if scores is not None:
             entries = _with_scores(entries, scores)
+        if self._is_by_text(row):
+            texts = _result_texts(record, key) or [None] * len(entries)
+            entries = [(_text_id(doc, text), number) for (doc, number), text in zip(entries, texts, strict=True)]
         if self.fields:  # results with the same values are one
             entries = list({str(doc): (doc, number) for doc, number in reversed(entries)}.values())[::-1]
         numbers = [number_from_json(number) for _, number in entries]
@@ -412,12 +419,18 @@ class Log:
         make_id = self.fields.result_id if kind == "run" else self.fields.label_id
         return [_with_id(item, make_id(item), kind) for item in items]
 
+    def _is_by_text(self, row: int) -> bool:
+        """Whether the results on a row are identified by their texts, too; those with fields are not."""
+        if self.is_by_text is None or self.fields:
+            return False
+        return self.is_by_text(self.queries[row].decode("utf-8", "surrogateescape"))
+
     def _required_key(self, source: str, role: str) -> str:
         if role not in self.keys and self.kind:
             message = f"this is {self.kind}; expected labels"
             raise InputError.at(source, None, message, hint="name the request as labels, and this as results")
         if role not in self.keys:
-            raise missing_key(source, self.records.names, role)
+            raise missing_key(source, self.records, role)
         return self.keys[role]
 
     def _has_labels(self, record: Record) -> bool:
@@ -439,7 +452,9 @@ class Log:
         refused: dict[str, bool] = {}
         for row, query_id in self.queries.items():
             record, query = self.records.records[row], query_id.decode("utf-8", "surrogateescape")
-            for doc, text, values in _details(record, self.keys.get("retrieved"), self.fields):
+            is_by_text = self._is_by_text(row)
+            for name, text, values in _details(record, self.keys.get("retrieved"), self.fields):
+                doc = text_id(name, text) if is_by_text else name
                 if text is not None and texts.setdefault(doc, text) != text:
                     texts[doc] = None
                 if values is not None:
@@ -461,10 +476,19 @@ class Log:
         return extras if any((texts, metadata, latencies, errors, refused, tokens, cost)) else None
 
 
-def load(faults: Faults, data: bytes, columns: Columns | None = None, fields: Sequence[str] = ()) -> Log:
-    """The log or the test cases in a file's bytes; ``fields`` are those of labels with several (``field_labels``)."""
+def load(
+    faults: Faults,
+    data: bytes,
+    columns: Columns | None = None,
+    fields: Sequence[str] = (),
+    match: str = "exact",
+) -> Log:
+    """The log or the test cases in a file's bytes.
+
+    ``fields`` are those of labels with several (``field_labels``); ``match`` is how labels are matched with results.
+    """
     with paused_collection():
-        return _log_of(faults, read_test_set(faults, data, columns), columns or {}, fields)
+        return _log_of(faults, read_test_set(faults, data, columns), columns or {}, fields, match)
 
 
 @contextmanager
@@ -479,14 +503,20 @@ def paused_collection() -> Iterator[None]:
             gc.enable()
 
 
-def load_objects(faults: Faults, objects: Any, columns: Columns | None = None, fields: Sequence[str] = ()) -> Log:
+def load_objects(
+    faults: Faults,
+    objects: Any,
+    columns: Columns | None = None,
+    fields: Sequence[str] = (),
+    match: str = "exact",
+) -> Log:
     """Test cases in memory: dicts, or a dict around a list of them."""
-    return _log_of(faults, cases_of_objects(faults, objects), columns or {}, fields)
+    return _log_of(faults, cases_of_objects(faults, objects), columns or {}, fields, match)
 
 
-def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequence[str]) -> Log:
+def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequence[str], match: str) -> Log:
     records = table.records
-    found = KeyFinder(faults.source, records, columns).find()
+    found = KeyFinder(faults.source, records, columns, match).find()
     keys, notes = found.keys, _notes(faults.source, table, found)
     ids = _query_ids(faults, records, keys)
     system_key = _system_key(records, ids, columns)
@@ -521,7 +551,7 @@ def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """One side of a log, one batch for each system: which key is which is known at its end."""
-    log = load(faults, stream.read(), wanted.columns, wanted.fields)
+    log = replace(load(faults, stream.read(), wanted.columns, wanted.fields), is_by_text=wanted.is_by_text)
     if wanted.kind == "run":
         yield from log.run_batches(faults)
         return
@@ -548,9 +578,9 @@ def is_log_head(head: Head, kind: Kind | None = None) -> bool:
     """Whether a file begins as a log or as test cases, whatever contains them."""
     if head.is_json or head.is_yaml:
         record = first_case(head)
-        if record is None:
-            return kind == "qrels" and head.name.endswith(YAML_SUFFIXES)  # the reader says what is wrong
-        return is_log_record(record, kind)
+        if kind == "qrels" and (head.selector is not None or record is None):  # the reader says what is wrong
+            return head.selector is not None or head.name.endswith(YAML_SUFFIXES) or holds_lists(head)
+        return record is not None and is_log_record(record, kind)
     if kind != "qrels" or head.is_arrow:
         return False
     return is_case_header(header_names(head))
@@ -613,7 +643,8 @@ def _unique_queries(
                 [int(records.line[row])],
                 expected="each query once per system" if systems else "each query once",
                 found=f"{shown(query)}{of_system} again (first on line {first_lines[pair]})",
-                action="give each row its own query_id; rows of several systems need a key system or mode",
+                action="give each row its own query_id, or name the key of the ids: --column id=KEY; rows of several "
+                "systems need a key system or mode",
             )
             continue
         first_lines[pair] = int(records.line[row]) or row + 1
@@ -684,26 +715,46 @@ Detail = tuple[str, str | None, Mapping[str, Any] | None]  # an id, its text, it
 
 def _details(record: Record, key: str | None, fields: FieldLabels) -> Iterator[Detail]:
     """What a row has of each result besides its score, for results that have something."""
-    items = record.get(key or "")
-    if key is None or not isinstance(items, list) or isinstance(items, JsonPairs):
-        return
-    beside = next((record[name] for name in record if _is_context_key(name) and name != key), None)
-    contexts = beside if isinstance(beside, list) and len(beside) == len(items) else [None] * len(items)
-    for index, item in enumerate(items):
+    texts = _result_texts(record, key)
+    for item, text in zip(record[key or ""], texts, strict=True) if texts else ():
+        doc: Any = item
+        metadata: Mapping[str, Any] | None = None
         if isinstance(item, JsonPairs):
             values = dict(item)
             keys = _result_keys(tuple(values))
             doc = fields.result_id(item) if fields else values.get(keys.doc)
-            text, metadata = values.get(keys.text), values.get(keys.metadata)
+            found = values.get(keys.metadata)
             others = {name: values[name] for name in keys.others if isinstance(values[name], (str, int, float))}
-            others |= _plain(metadata) if isinstance(metadata, JsonPairs) else {}
-            has_others = bool(others) or isinstance(metadata, JsonPairs)
-            if isinstance(text, str) or has_others:
-                yield from _detail(doc, text if isinstance(text, str) else None, others if has_others else None)
-        elif _is_context_key(key) and isinstance(item, str):
-            yield from _detail(item, item, None)
-        elif isinstance(context := contexts[index], str):
-            yield from _detail(item[0] if isinstance(item, list) and item else item, context, None)
+            if others or isinstance(found, JsonPairs):
+                metadata = {**others, **(_plain(found) if isinstance(found, JsonPairs) else {})}
+        elif isinstance(item, list) and item:
+            doc = item[0]
+        if text is not None or metadata is not None:
+            yield from _detail(doc, text, metadata)
+
+
+def _result_texts(record: Record, key: str | None) -> list[str | None]:
+    """The text of each result on a row, None for one without; no texts if the results are no list."""
+    items = record.get(key or "")
+    if key is None or not isinstance(items, list) or isinstance(items, JsonPairs):
+        return []
+    beside = next((record[name] for name in record if _is_context_key(name) and name != key), None)
+    contexts = beside if isinstance(beside, list) and len(beside) == len(items) else [None] * len(items)
+    texts: list[Any] = []
+    for item, context in zip(items, contexts, strict=True):
+        if isinstance(item, JsonPairs):
+            texts.append(dict(item).get(_result_keys(tuple(item.names())).text))
+        else:
+            texts.append(item if _is_context_key(key) and isinstance(item, str) else context)
+    return [replace_lone_surrogates(text) if isinstance(text, str) else None for text in texts]
+
+
+def _text_id(doc: object, text: str | None) -> object:
+    """The id of a result with its text; as it is if it is no id, which is a fault of the results."""
+    try:
+        return text_id(id_from_json(doc, "document id").decode("utf-8", "surrogateescape"), text)
+    except InputError:
+        return doc
 
 
 def _detail(doc: object, text: str | None, metadata: Mapping[str, Any] | None) -> Iterator[Detail]:
@@ -711,7 +762,7 @@ def _detail(doc: object, text: str | None, metadata: Mapping[str, Any] | None) -
         name = id_from_json(doc, "document id").decode("utf-8", "surrogateescape")
     except InputError:
         return  # a fault of the results
-    yield name, None if text is None else replace_lone_surrogates(text), metadata
+    yield name, text, metadata
 
 
 class _ResultKeys(NamedTuple):

@@ -363,7 +363,7 @@ def format_named(name: str, kind: Kind | None = None) -> Format:
 
 def detect_format(data: bytes, kind: Kind, source: str = "input") -> Format:
     """The format of a file, detected from its content. Pass at least its first line; only the beginning is read."""
-    head = Head(data, split_selector(source)[0])
+    head = Head(data, *split_selector(source))
     _check_readable(source, head)
     try:
         return next(format for format in FORMATS if format.supports(kind) and format.matches(head, kind))
@@ -373,7 +373,7 @@ def detect_format(data: bytes, kind: Kind, source: str = "input") -> Format:
 
 def detect_kind(data: bytes, source: str = "input") -> Kind:
     """Whether a file contains judgments or a run; raises if it could be either."""
-    head = Head(data, split_selector(source)[0])
+    head = Head(data, *split_selector(source))
     _check_readable(source, head)
     names: list[str] = []
     if head.is_json:

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ from rankgauge.core.formatting import listing, plural
 from rankgauge.errors import InputError, InputTypeError, Note, shown
 from rankgauge.io.byte_streams import split_selector
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats.case_keys import KEYS, NOUNS, is_case, label_kind, names_for
+from rankgauge.io.formats.case_keys import KEYS, NOUNS, holds_labels, is_case, label_kind, names_for
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
+from rankgauge.io.formats.json_mapping import id_key_of
 from rankgauge.io.formats.json_text import (
     JsonPairs,
     Record,
@@ -61,7 +62,7 @@ class CaseRecords:
 def read_test_set(faults: Faults, data: bytes, columns: Columns | None = None) -> CaseRecords:
     """The cases in a file's bytes; raises if it is not clear where they are."""
     path, selector = split_selector(faults.source)
-    head = Head(data, path)
+    head = Head(data, path, selector)
     if head.is_arrow:
         from rankgauge.io.formats.arrow import table_of
 
@@ -70,11 +71,13 @@ def read_test_set(faults: Faults, data: bytes, columns: Columns | None = None) -
         records = records_of(faults.source, table.to_pylist())
         return _with_label_rows(faults, records, table.column_names, columns or {})
     if head.is_json:
-        if selector is None and _has_rows(head):
-            return CaseRecords(read_records(faults, data))
+        data, notes = _without_comments(faults.source, data)
+        if _has_rows(head):
+            return CaseRecords(read_records(faults, data), notes)
         text = check_text(faults, data).decode("utf-8", "surrogateescape")
         document, lines = _parse_lined(faults.source, text)
-        return _cases_of_document(faults, document, lines, selector)
+        cases = _cases_of_document(faults, document, lines, selector)
+        return replace(cases, notes=(*notes, *cases.notes))
     if head.is_yaml:
         from rankgauge.io.formats.yaml_text import load_yaml_data
 
@@ -83,6 +86,14 @@ def read_test_set(faults: Faults, data: bytes, columns: Columns | None = None) -
     if selector is not None:
         raise InputError.at(faults.source, None, "expected JSON or YAML, whose lists have names", hint="remove #…")
     return read_case_table(faults, data, head, columns or {})
+
+
+def _without_comments(source: str, data: bytes) -> tuple[bytes, tuple[Note, ...]]:
+    """JSON without the lines that begin with // or #, and a note on them; the lines of all else stay as they are."""
+    if not (data.startswith((b"//", b"#")) or b"\n//" in data or b"\n#" in data):
+        return data, ()
+    cleaned, count = re.subn(rb"(?m)^(?://|#)[^\n]*", b"", data)
+    return cleaned, (Note("comment", f"{source}: {plural(count, 'comment line')} left out"),)
 
 
 def cases_of_objects(faults: Faults, objects: Any) -> CaseRecords:
@@ -152,10 +163,17 @@ def first_case(head: Head) -> dict[str, Any] | None:
     if head.is_json and _has_rows(head):
         return head.record
     document = _sketch(head)
-    return None if document is None else _first_case_of(document)
+    return None if document is None else _first_case_of(document, head.selector)
 
 
-def _first_case_of(document: Any) -> dict[str, Any] | None:
+def holds_lists(head: Head) -> bool:
+    """Whether a JSON file has lists of objects that are neither judgments nor cases that are recognized."""
+    return head.is_json and not _has_rows(head) and bool(_object_lists(_sketch(head)))
+
+
+def _first_case_of(document: Any, selector: str | None = None) -> dict[str, Any] | None:
+    if selector is not None:
+        return next((dict(item) for _, item in _selected(document, selector) if isinstance(item, JsonPairs)), None)
     if _is_own_file(document):
         return None
     if rows := response_rows(document):
@@ -175,10 +193,11 @@ def _is_own_file(document: Any) -> bool:
 
 def _has_rows(head: Head) -> bool:
     """Whether a file has one object per line, or only one that has no cases in it: not a document around them."""
-    if head.record is None or head.is_array:
+    if head.record is None or head.is_array or head.selector is not None:
         return False
     document = JsonPairs(head.record.items())
-    return head.has_more_lines or not (_is_around(document) or (_case_lists(document) and not is_case(head.record)))
+    has_lists = _case_lists(document) or _object_lists(document)
+    return head.has_more_lines or not (_is_around(document) or (has_lists and not is_case(head.record)))
 
 
 def _is_one_case(document: JsonPairs) -> bool:
@@ -196,7 +215,11 @@ def _sketch(head: Head) -> Any:
     """The beginning of a document as far as it can be decoded; None if it is neither JSON nor YAML."""
     if head.is_json:
         walk = _JsonWalk(head.text.decode("utf-8", "ignore"), MAX_DEPTH)
-        if _first_case_of(walk.sketch()) is None and _may_hold_cases(walk.root) and len(head.data) > HEAD_BYTES:
+        if (
+            _first_case_of(walk.sketch(), head.selector) is None
+            and _may_hold_cases(walk.root)
+            and len(head.data) > HEAD_BYTES
+        ):
             walk = _JsonWalk(head.data[head.begin : head.begin + SKETCH_BYTES].decode("utf-8", "ignore"), MAX_DEPTH)
             walk.sketch()
         is_part_of_case = not walk.is_complete and isinstance(walk.root, JsonPairs) and is_case(dict(walk.root))
@@ -293,6 +316,8 @@ def _only_cases(source: str, document: Any) -> tuple[Items, str]:
         )
     if isinstance(document, list) and not isinstance(document, JsonPairs):
         return [((number,), item) for number, item in enumerate(document)], ""
+    if lists := _object_lists(document):
+        raise _unknown_lists(source, lists)
     found = _keys(document) if isinstance(document, JsonPairs) else describe_json(document)
     raise InputError.at(
         source,
@@ -300,6 +325,44 @@ def _only_cases(source: str, document: Any) -> tuple[Items, str]:
         f"expected a list of test cases, or an object around one, found {found}",
         hint=f"test cases are a list of {EXAMPLE}",
     )
+
+
+def _object_lists(document: Any) -> dict[str, list[JsonPairs]]:
+    """The lists of objects in an object, if some of them have no id, as judgments and results have."""
+    if not isinstance(document, JsonPairs) or _is_own_file(document):
+        return {}
+    lists = {
+        name: [item for item in value if isinstance(item, JsonPairs)]
+        for name, value in document
+        if _is_list_of_objects(value)
+    }
+    return lists if any(id_key_of(tuple(objects[0].names())) is None for objects in lists.values()) else {}
+
+
+def _unknown_lists(source: str, lists: Mapping[str, list[JsonPairs]]) -> InputError:
+    """The error for lists of which none has cases by its keys: their names, and how to choose a list and its keys."""
+    names = {name: objects[0].names() for name, objects in lists.items()}
+    likely = [name for name, keys in names.items() if names_for(keys, "query") and any(label_kind(key) for key in keys)]
+    counted = listing((f"{shown(name)} ({plural(len(objects), 'object')})" for name, objects in lists.items()), 5)
+    chosen = (likely or list(names))[0]
+    missing = [role for role in ("query", "relevant") if not _has_role(lists[chosen][0], role)]
+    label = next(filter(label_kind, names[chosen]), "KEY")
+    keys = "".join(f" --column {role}={label if role == 'relevant' else 'KEY'}" for role in missing)
+    found = f"{shown(chosen)} has the keys {listing(map(shown, names[chosen]), 8)}"
+    what = " and ".join({"query": "the query", "relevant": "the relevant documents"}[role] for role in missing)
+    return InputError.at(
+        source,
+        None,
+        f"this looks like test cases in {plural(len(lists), 'list')}: {counted}; {found}"
+        + (f", and no key is known for {what}" if missing else ""),
+        hint=f"choose: {_choices(source, likely or names)}{', with' if keys else ''}{keys}",
+    )
+
+
+def _has_role(item: JsonPairs, role: str) -> bool:
+    if role == "query":
+        return any(isinstance(dict(item)[name], str) for name in names_for(item.names(), role))
+    return any(holds_labels(name, value) for name, value in item)
 
 
 def _choices(source: str, paths: Iterable[str]) -> str:

@@ -215,6 +215,7 @@ class RunReader:
             is_kept=self._depth == ALL_ROWS,
             has_iters=has_iters,
             fields=self.reading.match_fields,
+            is_by_text=self.reading.is_by_text,
         )
         self.wanted = wanted
         if self._can_scan() and self._scan(is_scattered):
@@ -365,7 +366,7 @@ def part_sha256(sha256: str | None, run: RunRows, runs: list[RunRows]) -> str | 
 
 
 def _wanted(reading: Reading, names: tuple[str, ...]) -> Wanted:
-    return Wanted("run", reading.columns, names, fields=reading.match_fields)
+    return Wanted("run", reading.columns, names, fields=reading.match_fields, is_by_text=reading.is_by_text)
 
 
 def first_results(source: Source, run: RunRows, reading: Reading, rows: int) -> Run:

@@ -19,6 +19,8 @@ from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import checked_score
 from rankgauge.errors import InputError, InputTypeError, Note, UsageError, shown
+from rankgauge.io.formats.expected_text import text_id
+from rankgauge.io.formats.named_columns import IsByText
 from rankgauge.io.text_checks import replace_lone_surrogates
 from rankgauge.retrieval.asking.documents import (
     NUMBER_TYPES,
@@ -70,12 +72,14 @@ class AnswerRules:
     """How answers are read: where ids are, whether chunks collapse into documents, and what scores mean.
 
     Without ``scores`` the order of a list is the ranking. ``similarity`` sorts results by score, highest first,
-    ``distance`` lowest first; ``ignore`` uses the order alone.
+    ``distance`` lowest first; ``ignore`` uses the order alone. ``is_by_text`` says of which queries the results are
+    identified by their texts, too.
     """
 
     id: IdSource = None
     unit: Unit = "chunk"
     scores: ScoreMeaning | None = None
+    is_by_text: IsByText | None = None
 
     def __post_init__(self) -> None:
         check_unit(self.unit)
@@ -113,6 +117,9 @@ class AnswerRules:
         """One query's answer, read once."""
         columns = DocumentColumns(answer.documents)
         ids = columns.ids(self.id, self.unit, query)
+        if self.is_by_text is not None and self.unit == "chunk" and self.is_by_text(query):
+            texts = (None if text is None else replace_lone_surrogates(text) for text in columns.texts())
+            ids = [text_id(name, text) for name, text in zip(ids, texts, strict=True)]
         return ReadAnswer(self._in_order(answer, ids, columns, query), ids, columns)
 
     def _in_order(self, answer: Answer, ids: list[str], columns: DocumentColumns, query: str) -> RankedResults:
