@@ -97,7 +97,7 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("vars.json", {"tests": [{"vars": {"question": A, "relevant_ids": ["d1"]}, "assert": []}]}, {}, {A: ["d1"]}),
     ("any-id.json", cases("expected_entry_ids"), {}, ONE),
     ("one-any-id.json", cases("expectedEntryId", one=True), {}, ONE),
-    ("tenant.json", cases("expected_doc_ids", expected_tenant_name_id="t1", expected_entry_ids=["x"]), {}, ONE),
+    ("tenant.json", cases("expected_files", expected_row_id="t1", expected_entry_ids=["x"]), {}, ONE),
     ("uris.json", cases("relevantSourceUris"), {}, ONE),
     # Keys that only the user knows
     ("messages.json", [{"query": A, "expected": {"top": "d1", "relevant_messages": ["d1"]}}],
@@ -262,6 +262,16 @@ def test_a_file_that_is_not_clear_is_refused_with_the_option_that_helps(
             read(name)
         assert "column for the doc" not in str(error.value)
         assert re.search(hint, error.value.hint or "")
+
+
+def test_a_chosen_list_is_never_read_as_judgments(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.json"
+    queries = [{"id": "q1", "text": A, "expect": "d1"}, {"id": "q2", "text": B, "expect": "d2"}]
+    path.write_text(json.dumps({"documents": [{"id": "x"}], "queries": queries}, indent=1))
+    with pytest.raises(InputError, match="'expect' looks like an answer"):
+        read_qrels(f"{path}#queries")
+    found = read_qrels(f"{path}#queries", columns={"relevant": "expect"})
+    assert found.to_dict() == {"q1": {"d1": 1.0}, "q2": {"d2": 1.0}}
 
 
 def test_a_template_names_the_keys_that_it_needs(tmp_path: Path) -> None:
