@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import compare, gate, write_baseline
+from rankgauge import Qrels, compare, gate, write_baseline
 from rankgauge.comparison.comparability import (
     NamedFacts,
     ResultFacts,
@@ -123,16 +123,15 @@ def test_a_stored_baseline_knows_its_depth(tmp_path: Path) -> None:
     assert gate(QRELS, results(4), baseline=tmp_path / "b.json").verdict == "not comparable"
 
 
-def test_the_depth_of_a_live_retriever_is_the_k_it_was_asked_for_or_where_it_ends_before() -> None:
+def test_the_depth_of_a_live_retriever_is_the_k_it_was_asked_for() -> None:
     def search(query: str, k: int) -> list[str]:
-        return [f"{query}-d{n}" for n in range(min(k, 6))]  # the corpus has no more
+        return [f"{query}-d{n}" for n in range(3)]  # the corpus has no more
 
     cases = [{"id": query, "query": query, "relevant_ids": list(docs)} for query, docs in QRELS.items()]
-    for measure, depth in (("R@5", (5, True)), ("R@8", (6, False))):
-        result = gate(cases, search, measure, baseline=search)
-        assert result.passed
-        assert result.baseline is not None
-        assert (result.baseline.facts.depth, result.baseline.facts.is_requested) == depth
+    result = gate(cases, search, "R@5", baseline=search)
+    assert result.passed
+    assert result.baseline is not None
+    assert (result.baseline.facts.depth, result.baseline.facts.is_requested) == (5, True)
 
 
 def test_compare_says_the_same_and_tests_only_what_is_comparable() -> None:
@@ -166,3 +165,10 @@ def test_no_correction_tests_what_is_not_comparable(correction: Any) -> None:
     )
     assert found["k3", "R@10"].p_corrected is None
     assert found["k3", "RR"].p_corrected is not None
+
+
+def test_groups_of_queries_have_no_values_on_a_measure_that_is_not_comparable() -> None:
+    kinds = {query: "a" if number % 2 else "b" for number, query in enumerate(QRELS)}
+    qrels = Qrels.from_dict(QRELS, columns={"kind": kinds})
+    found = compare(qrels, {"full": results(10), "k3": results(3)}, ["R@10", "R@3"], by=("kind",))
+    assert {row.difference.measure for row in found.groups} == {"R@3"}

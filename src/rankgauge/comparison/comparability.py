@@ -78,15 +78,10 @@ class Depth(NamedTuple):
 
 
 def depth_of(hits: Hits, extras: RunExtras | None) -> Depth:
-    """The largest depth, if at least half of the answered queries end exactly there; else the k that was asked for.
-
-    A retriever that ends before k has a limit of its own, and a file of its results shows no other.
-    """
-    common = common_depth(hits.retrieved)
-    requested = None if extras is None else extras.requested_k
-    if requested is not None and (common is None or common >= requested):
-        return Depth(requested, is_requested=True)
-    return Depth(common, is_requested=False)
+    """The k that was asked for, else the largest depth if at least half of the answered queries end exactly there."""
+    if extras is not None and extras.requested_k is not None:
+        return Depth(extras.requested_k, is_requested=True)
+    return Depth(common_depth(hits.retrieved), is_requested=False)
 
 
 def common_depth(documents: np.ndarray[Any, Any]) -> int | None:

@@ -287,7 +287,7 @@ def _is_opposite(row: Difference, total: float, alpha: float) -> bool:
 
 
 def _cells(pair: Pair, by: str) -> list[tuple[str, Hypothesis]]:
-    """One system, measure by measure, in each group that is large enough."""
+    """One system, on each measure that can be compared, in each group that is large enough."""
     by_group = [
         (label, members & pair.shared)
         for label, members in groups(pair.system.columns, by)
@@ -296,6 +296,7 @@ def _cells(pair: Pair, by: str) -> list[tuple[str, Hypothesis]]:
     return [
         (label, Hypothesis(pair, column, members))
         for column in range(len(pair.system.measures))
+        if column not in pair.problems
         for label, members in by_group
     ]
 
