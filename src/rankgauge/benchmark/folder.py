@@ -16,6 +16,7 @@ from rankgauge.benchmark.gold_inputs import BenchmarkGold, stored_labels
 from rankgauge.benchmark.plan import INPUTS_FOLDER, STORED_METHOD
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import RunExtras
 from rankgauge.errors import InputError, UsageError, shown, write_error, write_errors
 from rankgauge.io.byte_streams import LoadedFile, load_file, sha256_of_file
 from rankgauge.io.corpus.corpus_files import read_corpus
@@ -269,7 +270,10 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
         failed = set(system["failed queries"])
         validation = validate_run(parsed, judgments, _expected_queries(queries, labeled, parsed, failed), own)
         validations.append(replace(validation, file=path))
-        runs[name] = run_from_rows(parsed.source_rows(), name=name).with_failed(sorted(failed))
+        run = run_from_rows(parsed.source_rows(), name=name).with_failed(sorted(failed))
+        if system["method"] != STORED_METHOD:  # which was asked for k results
+            run = replace(run, extras=replace(run.extras or RunExtras(), requested_k=manifest["settings"]["k"]))
+        runs[name] = run
     if isinstance(labels, StoredJudgments):
         evaluation = evaluate_for_report(
             _judgments_of_queries(labels.qrels, queries),
