@@ -34,6 +34,16 @@ def test_every_query_that_misses_fails_and_is_listed() -> None:
     )
 
 
+def test_a_case_that_requires_more_than_its_live_retriever_was_asked_for_is_refused() -> None:
+    def search(query: str, k: int) -> list[str]:
+        return [*(f"x{n}" for n in range(7)), f"d-{query.split()[-1]}"][:k]
+
+    deeper = [{**CASES[0], "require": "R@8>=1"}, *CASES[1:]]
+    with pytest.raises(InputError, match=r"a test case requires R@8, but 'search' was asked for 5 documents"):
+        gate(deeper, search, require="Success@5>=0")
+    assert gate(deeper, search, require="Success@8>=1").passed
+
+
 def test_a_miss_of_the_baseline_is_known_and_named_again_once_it_hits(tmp_path: Path) -> None:
     write_baseline(tmp_path / "b.json", LABELS, results(5, 17), "Success@5")
     for baseline in (results(5, 17), tmp_path / "b.json"):

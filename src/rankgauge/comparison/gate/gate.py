@@ -37,7 +37,7 @@ from rankgauge.comparison.gate.requirements import DEFAULT_RULE, LEAK, Demands, 
 from rankgauge.core.formatting import listing
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.run import Status
+from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, UsageError, printable, shown
 from rankgauge.evaluation.conventions import Conventions, MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_measures, needed_depth
@@ -133,6 +133,7 @@ def gate(
     else:
         gated = conventions.measures(measures) if measures else ()  # to be stored
     of_queries = [requirement.of_queries for one in own.values() for requirement in one]
+    _check_asked_depth(runs[0], of_queries)
     requested = tuple(dict.fromkeys([*gated, *demands.measures, *of_queries]))
     requested = requested or conventions.measures(None, judgments)  # if only figures of the run are required
     evaluation = evaluate_measures(
@@ -239,6 +240,20 @@ def gated_depth(
         return needed_depth([*stored_measures(stored, conventions), *required])
     chosen = conventions.measures(measures) if measures or not is_compared else ()
     return needed_depth([*chosen, *required])
+
+
+def _check_asked_depth(run: AnyRun, measures: Sequence[Measure]) -> None:
+    """Raise if a test case requires more documents than its live retriever was asked for before cases were read."""
+    if not isinstance(run, Run) or run.extras is None or run.extras.requested_k is None:
+        return
+    asked = run.extras.requested_k
+    deepest = max(measures, key=lambda one: one.cutoff if isinstance(one.cutoff, int) else 0, default=None)
+    if deepest is None or not isinstance(deepest.cutoff, int) or deepest.cutoff <= asked:
+        return
+    raise InputError(
+        f"a test case requires {deepest}, but {shown(run.name)} was asked for {asked} documents per query",
+        hint=f"ask for more: --k {deepest.cutoff}, or gate a measure that is as deep: -m R@{deepest.cutoff}",
+    )
 
 
 def check_one_system(opened: OpenedInputs, sources: int) -> None:
