@@ -538,8 +538,7 @@ class TestCommand:
     def test_a_configuration_is_obeyed(self, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
         assert command("demo", "--copy", tmp_path / "w").code == 0
         monkeypatch.chdir(tmp_path / "w")
-        assert command("init", "--ci", "github").code == 0
-        assert (tmp_path / "w/.github/workflows/retrieval.yml").is_file()
+        assert command("init").code == 0
         assert command("init").code == 2
         done = command("benchmark", "run", "rankgauge.yaml", "-o", "out", "--latency", 0, "-m", "RR@10", "-m", "P@5")
         assert done.code == 0, done.err

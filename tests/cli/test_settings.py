@@ -139,7 +139,8 @@ def test_a_key_of_measures_has_the_same_effect_in_all_commands_and_as_an_option(
 ) -> None:
     section, options = CONVENTIONS[key]
     results = []
-    for name in COMMANDS:
+    # A retriever that returns nothing was asked: to a benchmark, its query is in the run, which a file cannot say.
+    for name in COMMANDS if key != "query_set" else [one for one in COMMANDS if one != "benchmark"]:
         default = data_of(command, name, configuration())
         results += [
             data_of(command, name, configuration(), *options),

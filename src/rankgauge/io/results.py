@@ -544,7 +544,9 @@ class _Opener:
         """The runs of a log that is scored on other labels, with what came with their results; none of another file."""
         record = self._record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
         if record is None or not question_log.is_log_record(record, "run"):
-            if record and (_has_labels(record) or later("is quoted")(record)):
+            # One object alone may also be a run with a fault, which its reader reports.
+            is_alone = record is None or len(self._first_rows(data)) == 1
+            if record and not is_alone and (_has_labels(record) or later("is quoted")(record)):
                 if self._label_kind(data)[1]:
                     return self._log(data)[1]
                 raise InputError.at(str(data), None, "holds labels, and results are expected", hint=RESULT_KINDS)
