@@ -158,9 +158,9 @@ def test_a_pipe_and_a_device_are_written_to(tmp_path: Path) -> None:
 def test_an_interrupt_in_mid_write_exits_130_without_a_trace(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"q Q0 a 1 1 x\n")
     code = (
-        "import sys\nfrom rankgauge.cli.main import run\nfrom rankgauge.io import writers, formats\n"
+        "import sys\nfrom rankgauge.cli.main import run\nfrom rankgauge.io.formats import delimited\n"
         "def stop(*_, **__):\n    raise KeyboardInterrupt\n"
-        "writers.write_table = stop\n"
+        "delimited.write_table = stop\n"
         f"sys.exit(run(['convert', {str(tmp_path / 'in')!r}, {str(tmp_path / 'out.csv')!r}]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

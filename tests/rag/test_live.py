@@ -17,7 +17,8 @@ from rankgauge import InputError, RankgaugeWarning, UsageError, compare, evaluat
 from rankgauge.core.run import Status
 from rankgauge.errors import RetrieverError
 from rankgauge.io import read_log
-from rankgauge.io.writers import write_log, write_run
+from rankgauge.io.formats.log_writer import write_log
+from rankgauge.io.formats.trec import write_run
 from rankgauge.rag import RetrieverCalls, evaluate_retriever_async
 from rankgauge.retrieval.asking import failures
 from tests.rag.shapes import LangChainDocument

@@ -17,8 +17,8 @@ from rankgauge.core.arrays import Floats, group_of
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, RankgaugeWarning, UsageError
+from rankgauge.io.formats.trec import write_run
 from rankgauge.io.read import read_run
-from rankgauge.io.writers import write_run
 from rankgauge.retrieval.fusion import FUSION_METHODS, NORMALIZATIONS, UNWEIGHTED_METHODS, fuse, pool_runs
 
 Scores = dict[str, float]

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import RankgaugeWarning, convert, read_run
-from rankgauge.io.writers import guard_formula, guard_marked, unguard_formula
+from rankgauge.io.formats.delimited import guard_formula, guard_marked, unguard_formula
 from rankgauge.render.document import Rows
 from rankgauge.render.formats.csv_rows import as_csv
 

@@ -46,7 +46,8 @@ USER_PATTERNS = {  # of the user's own configuration, of a secret, or of test ca
     "secrets.py",
     "io/formats/expected_text.py",
 }
-LITERAL_PREFIXES = {"validation/findings.py", "io/writers.py"}  # an escaped name, or one character, and a literal
+# An escaped name, or one character, and a literal.
+LITERAL_PREFIXES = {"validation/findings.py", "io/formats/delimited.py"}
 
 
 def processor_time(work: Callable[[], Any], attempts: int = 1) -> float:

@@ -15,7 +15,7 @@ import pytest
 
 from rankgauge.comparison.gate.baseline_file import read_baseline
 from rankgauge.errors import printable
-from rankgauge.io.text_checks import json_text
+from rankgauge.io.formats.json_text import json_text
 
 NOT_UTF8 = os.fsdecode(b"l\xe4uf")  # Latin-1
 QRELS = "fråga 0 dök 1\nq2 0 日本 1\n"

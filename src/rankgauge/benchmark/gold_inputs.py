@@ -23,9 +23,9 @@ from rankgauge.evaluation.evaluate import Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import AnyFile
 from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.io.formats.trec import write_trec_rows
 from rankgauge.io.queries import Queries
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.writers import write_trec_rows
 from rankgauge.labels.gold.gold_evaluation import match_notes, with_query_ids
 from rankgauge.labels.gold.gold_judgments import GoldOptions, gold_judgments
 from rankgauge.labels.gold.gold_labels import GoldLabels, read_gold, with_span_texts

@@ -25,11 +25,11 @@ from rankgauge.io.corpus.chunking import ChunkedCorpus, Chunking, write_chunks
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
 from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES, read_corpus
+from rankgauge.io.formats.json_text import plain_json
 from rankgauge.io.read import as_qrels, runs_and_notes
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import NO_TEXTS_HINT, OpenedInputs, Opening, open_inputs
 from rankgauge.io.sources import check_runs, is_plain
-from rankgauge.io.writers import plain_json
 from rankgauge.labels.gold.gold_evaluation import GoldInputs
 from rankgauge.labels.gold.gold_judgments import GoldOptions
 from rankgauge.labels.gold.gold_labels import labels_with_texts

@@ -67,11 +67,12 @@ from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.byte_streams import LoadedFile, load_file, loaded
 from rankgauge.io.corpus.corpus import Corpus, InMemoryCorpus
 from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.io.formats.log_writer import is_log_name, write_log
+from rankgauge.io.formats.trec import has_white_space, lost_extras, write_run
 from rankgauge.io.owned_files import temporary_folder
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.writers import has_white_space, is_log_name, lost_extras, write_log, write_run
 from rankgauge.labels.gold.gold_evaluation import texts_of_runs
 from rankgauge.labels.gold.gold_judgments import GoldOptions
 from rankgauge.labels.gold.gold_labels import GoldLabels, labels_with_texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,3 +135,13 @@ def concatenate_batches(parts: Sequence[Batch]) -> Batch:
         is_whole=False,
         **columns,  # type: ignore[arg-type]  # the columns of these names
     )
+
+
+class Part(NamedTuple):
+    """Which part of a file some rows of whole queries are."""
+
+    is_first: bool = True
+    is_last: bool = True
+
+
+WHOLE = Part()

@@ -44,6 +44,7 @@ from rankgauge.history.entry_columns import (
     line_shape,
 )
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, read_bytes
+from rankgauge.io.formats.json_text import json_line
 from rankgauge.io.stored_json import JsonDocument, Maybe, Shape, first_misfit, parse_object, parse_record
 
 ENTRY_SCHEMA = "rankgauge.history-entry/2"
@@ -154,7 +155,7 @@ def entry_lines(entry: SavedEntry) -> bytes:
         "run": None if run is None else _head(EntryPart.RUN, run),
     }
     rankings = () if run is None else _query_lines(EntryPart.RUN, run)
-    return b"".join(map(_line, [head, *_query_lines(EntryPart.SCORES, scores), *rankings]))
+    return b"".join(map(json_line, [head, *_query_lines(EntryPart.SCORES, scores), *rankings]))
 
 
 def labels_lines(qrels: Qrels) -> bytes:
@@ -162,7 +163,7 @@ def labels_lines(qrels: Qrels) -> bytes:
     rows = qrels.docs.order(qrels.query)
     ordered = replace(qrels, docs=qrels.docs.take(rows), grades=qrels.grades[rows])
     head = {"schema": LABELS_SCHEMA, **_head(EntryPart.LABELS, qrels), "sha256": qrels.sha256}
-    return b"".join(map(_line, [head, *_query_lines(EntryPart.LABELS, ordered)]))
+    return b"".join(map(json_line, [head, *_query_lines(EntryPart.LABELS, ordered)]))
 
 
 def read_entry(path: Path) -> SavedEntry:
@@ -286,11 +287,6 @@ def _broken(path: Path, error: Exception | str) -> InputError:
     if isinstance(error, MeasureError):
         return InputError.at(path, None, text, hint="declare the measure before you import its values")
     return InputError.at(path, None, text, hint=HINT)
-
-
-def _line(value: dict[str, Any]) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogateescape") + b"\n"
 
 
 # What was decoded, checked and put together

@@ -7,7 +7,6 @@ To store something else, add a row.
 
 from __future__ import annotations
 
-import math
 import re
 import sys
 from abc import ABC, abstractmethod
@@ -37,7 +36,17 @@ from rankgauge.history.entries import (
     means_with_intervals,
 )
 from rankgauge.history.repository import GitState
-from rankgauge.io.stored_json import AtMost, Between, MapOf, Matching, Maybe, Shape, first_misfit
+from rankgauge.io.stored_json import (
+    AtMost,
+    Between,
+    MapOf,
+    Matching,
+    Maybe,
+    Shape,
+    first_misfit,
+    number_to_json,
+    stored_number,
+)
 from rankgauge.measures.names import parse_measure
 from rankgauge.report.manifest import CONVENTIONS_SHAPE
 from rankgauge.retrieval.latency import COST_SHAPE
@@ -176,7 +185,7 @@ class _Numbers(Packed):
 
     def from_json(self, value: Any, known: Known) -> Any:
         rows = value if self.width is None else [number for row in value for number in row]
-        numbers = np.array([number_from_json(number) for number in rows], dtype=np.float64)
+        numbers = np.array([stored_number(number) for number in rows], dtype=np.float64)
         return frozen(numbers if self.width is None else numbers.reshape(len(value), len(known[self.width])))
 
     def to_bytes(self, value: Any) -> bytes:
@@ -386,18 +395,6 @@ def _check_shape(value: Any, shape: Shape, name: str) -> None:
     misfit = first_misfit(value, shape)
     if misfit is not None:
         raise ValueError(f"expected {misfit.expected} at {misfit.path or name}, found {misfit.found}")
-
-
-def number_to_json(value: float) -> float | str | None:
-    """A number; null for NaN, and text for an infinite one, which JSON does not have."""
-    return None if math.isnan(value) else value if math.isfinite(value) else "inf" if value > 0 else "-inf"
-
-
-def number_from_json(value: float | str | None) -> float:
-    """The number again; raises ``ValueError`` if it is another text."""
-    if isinstance(value, str) and value not in ("inf", "-inf"):
-        raise ValueError(f"expected a number, found {value!r}")
-    return math.nan if value is None else float(value)
 
 
 def _plain_column(column: QueryColumn) -> list[Any]:

@@ -12,6 +12,8 @@ from rankgauge.io.corpus.corpus import Corpus as Corpus
 from rankgauge.io.corpus.corpus import CorpusDocument as CorpusDocument
 from rankgauge.io.corpus.corpus import InMemoryCorpus as InMemoryCorpus
 from rankgauge.io.corpus.corpus_files import read_corpus as read_corpus
+from rankgauge.io.formats.log_writer import write_log as write_log
+from rankgauge.io.formats.trec import write_run as write_run
 from rankgauge.io.queries import Queries as Queries
 from rankgauge.io.queries import read_queries as read_queries
 from rankgauge.io.read import looks_like_log as looks_like_log
@@ -21,7 +23,5 @@ from rankgauge.io.read import read_qrels as read_qrels
 from rankgauge.io.read import read_run as read_run
 from rankgauge.io.read import run_from_frame as run_from_frame
 from rankgauge.io.reading_options import Reading as Reading
-from rankgauge.io.writers import write_log as write_log
-from rankgauge.io.writers import write_run as write_run
 
 __all__: list[str]

@@ -25,12 +25,12 @@ from rankgauge.io.formats.case_keys import names_for
 from rankgauge.io.formats.judge_groups import largest_grades
 from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, scores_from_ranks
 from rankgauge.io.formats.registry import Format, WriteRows, write_delimited
+from rankgauge.io.formats.trec import DEFAULT_ITER, lost_extras
 from rankgauge.io.pipeline.grouping import WholeQueries
 from rankgauge.io.pipeline.run_pipeline import RunReader
 from rankgauge.io.read import build_qrels, read_rows, run_from_rows
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import Source, can_read_again, open_results
-from rankgauge.io.writers import DEFAULT_ITER, lost_extras
 
 UNWRITTEN_COMPRESSIONS = (".bz2", ".xz", ".zst", ".zstd")
 FORMULA_DELIMITERS = {"csv": ",", "tsv": "\t"}

@@ -268,3 +268,15 @@ def described(value: Any) -> str:
 
 def _inner(path: str, key: str) -> str:
     return f"{path}.{printable(key)}" if path else printable(key)
+
+
+def number_to_json(value: float) -> float | str | None:
+    """A number for JSON of our own; null for NaN, and text for an infinite one, which JSON does not have."""
+    return None if math.isnan(value) else value if math.isfinite(value) else "inf" if value > 0 else "-inf"
+
+
+def stored_number(value: float | str | None) -> float:
+    """The number that ``number_to_json`` wrote; raises if it is another text."""
+    if isinstance(value, str) and value not in ("inf", "-inf"):
+        raise InputError(f"expected a number, found {shown(value)}")
+    return math.nan if value is None else float(value)

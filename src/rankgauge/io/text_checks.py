@@ -1,11 +1,10 @@
-"""What must be true of any text file before its lines are read, and of any JSON before it is written."""
+"""What must be true of any text file before its lines are read."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from rankgauge.errors import InputError, rejoined
+from rankgauge.errors import InputError
 from rankgauge.io.faults import Faults
 
 BOM = b"\xef\xbb\xbf"
@@ -64,14 +63,3 @@ def add_bom_warning(faults: Faults) -> None:
         found="a byte order mark, skipped (trec_eval makes it part of the first query id)",
         severity="warning",
     )
-
-
-def json_text(data: Any, *, indent: int | None = None) -> str:
-    """A result as JSON that any parser accepts; a value that is not a number raises.
-
-    A byte that is not UTF-8, in an id or the name of a file, is an escape that our readers take for the same byte.
-    """
-    import json  # which other formats do without
-
-    text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
-    return rejoined(text).encode("utf-8", "backslashreplace").decode("utf-8")

@@ -18,15 +18,8 @@ from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, document_limits, read_bytes
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument, text_sha256
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats.json_text import read_records
-from rankgauge.io.formats.judgment_lines import (
-    Inclusion,
-    RecordLine,
-    current_judgments,
-    has_provenance,
-    json_line,
-    read_judgments,
-)
+from rankgauge.io.formats.json_text import json_line, read_records
+from rankgauge.io.formats.judgment_lines import Inclusion, RecordLine, current_judgments, has_provenance, read_judgments
 from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import DEFAULT_READING, Reading
 from rankgauge.labels.pooling import SAMPLED_STRATEGIES, PooledDocument, PoolOptions

@@ -27,9 +27,10 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
 from rankgauge.evaluation.conventions import MeasureNames
+from rankgauge.io.formats.log_writer import is_log_name
+from rankgauge.io.formats.trec import check_no_white_space
 from rankgauge.io.matching import with_shown_text_ids
 from rankgauge.io.reading_options import DEFAULT_READING, Asking
-from rankgauge.io.writers import check_no_white_space, is_log_name
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measures
 from rankgauge.rag.cases import AnyCases, Case, Cases, check_no_quotes, read_cases

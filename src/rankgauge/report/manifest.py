@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from rankgauge.core.formatting import byte_size
+from rankgauge.io.formats.json_text import json_text
 from rankgauge.io.stored_json import AtMost, MapOf, Matching, Maybe, read_document
-from rankgauge.io.text_checks import json_text
 from rankgauge.retrieval.latency import COST_SHAPE
 from rankgauge.secrets import mask_secrets, mask_values
 

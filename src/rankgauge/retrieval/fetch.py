@@ -23,15 +23,8 @@ from rankgauge.core.run import Run, Status
 from rankgauge.core.settings import Section, check_settings, setting, setting_of
 from rankgauge.errors import InputError, Note, UsageError
 from rankgauge.io.atomic_files import check_writable
-from rankgauge.io.writers import (
-    check_no_white_space,
-    check_tag,
-    dropped_text,
-    is_log_name,
-    lost_extras,
-    write_answers,
-    write_log,
-)
+from rankgauge.io.formats.log_writer import is_log_name, write_log
+from rankgauge.io.formats.trec import check_no_white_space, check_tag, dropped_text, lost_extras, write_answers
 from rankgauge.retrieval.asking.answers import RankedResults, answer_notes
 from rankgauge.retrieval.asking.failures import (
     AnswerFacts,

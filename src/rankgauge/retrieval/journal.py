@@ -10,7 +10,6 @@ only if the caller says so.
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -23,16 +22,15 @@ from typing import Any
 from rankgauge.core.formatting import duration, plural
 from rankgauge.core.run import Status
 from rankgauge.errors import InputError, other_version, printable, shown, warn_user, write_errors
+from rankgauge.io.formats.json_text import plain_json
 from rankgauge.io.owned_files import open_locked, read_locked, remove_locked
-from rankgauge.io.stored_json import Matching, parse_record
-from rankgauge.io.writers import plain_json
+from rankgauge.io.stored_json import Matching, number_to_json, parse_record, stored_number
 from rankgauge.retrieval.asking.documents import ResultDetail, ReturnedDetails
 from rankgauge.retrieval.asking.failures import AnswerFacts
 from rankgauge.retrieval.embedders.embedder import code_note, unhashed_note
 
 JOURNAL_VERSION = "rankgauge.journal/3"
 JOURNAL_MAGIC = b'{"journal":"rankgauge.journal/'  # what a file begins with that may be emptied or deleted
-INFINITE = ("inf", "-inf")
 FACT_FIELDS = ("repeated", "collapsed", "fault", "short_of", "latency")
 ID_SHAPE = Matching("an id", bool)
 ANSWER_SHAPE = {
@@ -71,7 +69,7 @@ class FetchedAnswer:
 
     def to_line(self) -> bytes:
         """The line of the journal."""
-        scores = [score if math.isfinite(score) else str(score) for score in self.scores]
+        scores = [number_to_json(score) for score in self.scores]
         row: dict[str, Any] = {"query": self.query, "docs": self.docs, "scores": scores, "at": self.at}
         if self.status == Status.FAILED:
             row["failed"] = self.facts.error or True
@@ -86,7 +84,7 @@ class FetchedAnswer:
     def from_line(cls, line: bytes) -> FetchedAnswer:
         """Parse a line; raise InputError if it is not an answer."""
         row = parse_record("journal", None, line, shape=ANSWER_SHAPE)
-        docs, scores = row["docs"], [_score(score) for score in row["scores"]]
+        docs, scores = row["docs"], [stored_number(score) for score in row["scores"]]
         if len(docs) != len(scores):
             raise InputError("expected as many scores as documents")
         failed = row.get("failed")
@@ -254,13 +252,6 @@ def _detail(values: list[Any]) -> ResultDetail:
         raise InputError("expected an id, a text and metadata")
     name, text, metadata = values
     return name, text, metadata
-
-
-def _score(value: float | str) -> float:
-    """A score; JSON has no infinite numbers, which are written as text."""
-    if isinstance(value, str) and value not in INFINITE:
-        raise InputError(f"expected a number, found {shown(value)}")
-    return float(value)
 
 
 def _other_journal(path: Path, stored_header: bytes, header: bytes) -> InputError:

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge.io.writers import unguard_formula
+from rankgauge.io.formats.delimited import unguard_formula
 from rankgauge.render.document import Record, Rows, Value
 from rankgauge.render.formats.csv_rows import as_csv, as_jsonl
 from tests.render.formats.texts import texts

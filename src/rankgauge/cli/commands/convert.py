@@ -18,9 +18,9 @@ from rankgauge.io.corpus.chunking import ChunkedCorpus, Chunking, write_chunks
 from rankgauge.io.corpus.corpus_files import read_documents
 from rankgauge.io.formats.named_columns import Kind
 from rankgauge.io.formats.registry import FORMATS
+from rankgauge.io.formats.trec import write_trec_rows
 from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.writers import write_trec_rows
 from rankgauge.labels.pool_files import read_pool, with_undrawn
 
 READABLE_FORMATS = ", ".join(format.name for format in FORMATS)

@@ -60,6 +60,7 @@ from rankgauge.evaluation.evaluate import (
     needed_depth,
 )
 from rankgauge.io.byte_streams import source_name
+from rankgauge.io.formats.trec import write_run
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.measures.registry import DEFAULT_MEASURES
 
@@ -299,7 +300,7 @@ def _end_after_failures(out: str | None, output: OutputRequest) -> int:
 
 
 def _write_live_run(evaluation: Evaluation, live: tuple[Run, ...], out: str, inputs: tuple[str, ...]) -> None:
-    from rankgauge.io.writers import is_log_name, write_log, write_run
+    from rankgauge.io.formats.log_writer import is_log_name, write_log
 
     with collected_notes() as notes:
         if is_log_name(out):

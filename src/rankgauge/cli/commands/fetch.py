@@ -25,8 +25,8 @@ from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES, first_file, read_corpus
+from rankgauge.io.formats.json_text import json_text
 from rankgauge.io.queries import Queries, read_queries
-from rankgauge.io.text_checks import json_text
 from rankgauge.report.manifest import SYSTEM_NAME
 from rankgauge.retrieval.embedders.precomputed import vector_files
 from rankgauge.retrieval.fetch import FetchOptions, FetchResult, fetch_run, journal_path

@@ -28,11 +28,11 @@ from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable, shown
 from rankgauge.evaluation.evaluate import DEFAULT_DEPTH, needed_depth
 from rankgauge.io.atomic_files import check_writable
+from rankgauge.io.formats.trec import write_run
 from rankgauge.io.queries import read_query_ids
 from rankgauge.io.read import as_qrels, runs_and_notes
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.results import Opening
-from rankgauge.io.writers import write_run
 from rankgauge.measures.names import parse_measure
 from rankgauge.render.documents.pipelines import tuning_document
 from rankgauge.retrieval.fusion import FUSION_METHODS, NORMALIZATIONS, fuse

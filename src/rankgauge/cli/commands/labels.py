@@ -26,10 +26,10 @@ from rankgauge.io.byte_streams import is_dataset, read_bytes
 from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.judgment_lines import read_judgments
+from rankgauge.io.formats.trec import write_trec_rows
 from rankgauge.io.queries import read_queries
 from rankgauge.io.read import as_run
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.writers import write_trec_rows
 from rankgauge.labels.assessors import rater_agreement, ratings_of, read_raters
 from rankgauge.labels.estimates import estimate_from_sample, estimate_with_machine_labels
 from rankgauge.labels.gold.gold_evaluation import GoldInputs, match_notes, with_query_ids

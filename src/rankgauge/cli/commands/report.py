@@ -67,10 +67,10 @@ from rankgauge.core.verdicts import exit_code
 from rankgauge.errors import InputError, UsageError, printable
 from rankgauge.history.entries import ALL_ENTRIES, EntryFilter
 from rankgauge.io.atomic_files import check_writable
+from rankgauge.io.formats.json_text import json_text
 from rankgauge.io.owned_databases import is_database
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.stored_json import read_document
-from rankgauge.io.text_checks import json_text
 from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.benchmark import BENCHMARK_SCHEMA
 from rankgauge.report import manifest as manifests

@@ -30,7 +30,7 @@ from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.atomic_files import write_atomically
-from rankgauge.io.text_checks import json_text
+from rankgauge.io.formats.json_text import json_text
 from rankgauge.stats.noise import RunNoise, pooled_noise
 
 Retrieved = Mapping[str, Mapping[str, int]]  # query → judged document → its rank, in the order of ranks

@@ -1,4 +1,4 @@
-"""Numbers from bytes, many at once and exact.
+"""Numbers from bytes, many at once and exact; and the shortest text of a number.
 
 The digits of a plain decimal (``12.3456``, ``-7``) are converted to a whole number eight at a time, by integer
 arithmetic on words. If that number is below 2^53 and the decimals are few, one division gives the correctly rounded
@@ -241,3 +241,14 @@ def _eight(word: Words) -> Words:
     digits += pairs
     digits >>= _HALF
     return digits
+
+
+def number_text(value: float) -> bytes:
+    """The shortest text that reads back as the same number."""
+    return str(int_if_exact(value)).encode("ascii")
+
+
+def int_if_exact(value: float) -> float | int:
+    """A whole number as an int, if that loses nothing."""
+    is_whole = abs(value) < 2**53 and value == int(value) and (value != 0 or str(value) == "0.0")
+    return int(value) if is_whole else value

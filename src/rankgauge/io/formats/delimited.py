@@ -1,4 +1,4 @@
-"""CSV and TSV, MS MARCO's runs among them: columns by name if there is a header, otherwise by position.
+"""CSV and TSV, MS MARCO's runs among them, read and written: columns by name, or by position without a header.
 
 A line without quotation marks is split at its delimiters; one with them is read as Python's csv module reads it. The
 extension splits plain lines, NumPy those of a block without quotation marks. Ids keep their exact bytes.
@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import compiled
 from rankgauge.core.arrays import Floats
-from rankgauge.core.batch import Batch
+from rankgauge.core.batch import WHOLE, Batch, Part
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import ByteStream
@@ -26,10 +26,18 @@ from rankgauge.io.faults import Faults
 from rankgauge.io.formats import decimals
 from rankgauge.io.formats.compiled_cells import MAX_NAMES, CellReader, CompiledCells, WantedColumns
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
-from rankgauge.io.formats.named_columns import SPACE, Kind, Wanted, batch_from_columns, find_columns, is_header
+from rankgauge.io.formats.named_columns import (
+    SPACE,
+    Kind,
+    Wanted,
+    batch_from_columns,
+    find_columns,
+    is_header,
+    optional_columns,
+)
 from rankgauge.io.formats.text_blocks import BLOCK_ROWS, TextBlocks, open_text
+from rankgauge.io.formats.trec import whole_grades, with_ranks, words, write_lines, write_qrels_rows
 from rankgauge.io.formats.white_space import pad
-from rankgauge.io.writers import GUARD, unguard_formula
 
 # The number of columns of a file without a header → their names.
 POSITIONS: dict[Kind, dict[int, tuple[str, ...]]] = {
@@ -509,3 +517,83 @@ def has_ranks(lines: Sequence[bytes]) -> bool:
         f"the third column may be a rank or a score: {shown(lines[0])}",
         hint="choose one: format='msmarco' (ranks) or format='tsv' (scores), --run-format, --from",
     )
+
+
+QUOTE = '"'
+
+
+class DelimitedTable(NamedTuple):
+    """Where a delimited table is written, and how."""
+
+    out: IO[bytes]
+    delimiter: str
+    part: Part = WHOLE
+    escape_formulas: bool = False  # whether ids that a spreadsheet would read as formulas are marked
+
+
+def write_msmarco_rows(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
+    """``query document rank`` separated by tabs, or TREC's judgments."""
+    if kind == "qrels":
+        write_qrels_rows(rows, out, b"\t")
+        return
+    rows = with_ranks(replace(rows, rank=None))
+    query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
+    assert rows.rank is not None
+    write_lines(out, b"\t", zip(query, doc, rows.rank, strict=True), part)
+
+
+def write_beir_rows(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
+    """``query-id corpus-id score`` separated by tabs, below a header."""
+    names = ["query-id", "corpus-id", "score"]
+    write_table(DelimitedTable(out, "\t", part), names, [rows.query, rows.doc], list(whole_grades(rows)))
+
+
+def write_delimited_rows(rows: Batch, kind: Kind, table: DelimitedTable) -> None:
+    """Named columns; iter, rank and tag if there are any."""
+    optional = optional_columns(rows)
+    names = ["query_id", "doc_id", *(name for name, _ in optional), "relevance" if kind == "qrels" else "score"]
+    ids = [rows.query, rows.doc, *(column for _, column in optional)]
+    values = [decimals.number_text(value) for value in rows.value.tolist()]
+    write_table(table, names, ids, values)
+
+
+def write_table(table: DelimitedTable, names: list[str], ids: list[Ids], values: list[bytes]) -> None:
+    """Columns of ids, and one of numbers, below their names."""
+    out, delimiter = table.out, table.delimiter
+    # Python's csv writer leaves a lone carriage return unquoted, which its reader then takes for the end of a line.
+    special = re.compile(f'[{delimiter}"\r\n]')
+    guard = guard_formula if table.escape_formulas else guard_marked
+    columns = [[guard(cell) for cell in column.to_text()] for column in ids]
+    if table.part.is_first:
+        out.write(delimiter.join(names).encode("ascii") + b"\n")
+    for cells, value in zip(zip(*columns, strict=True), values, strict=True):
+        quoted = [f'"{cell.replace(QUOTE, QUOTE * 2)}"' if special.search(cell) else cell for cell in cells]
+        out.write(delimiter.join(quoted).encode("utf-8", "surrogateescape") + delimiter.encode("ascii") + value + b"\n")
+
+
+# Cells of CSV that a spreadsheet would run as a formula, made safe so that they read back as they were.
+#
+# A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return gets a ``'`` before it: spreadsheets
+# show it and do not run it. A plain number stays as it is: it is no formula, and must stay a number. So that nothing
+# is lost, a text that begins with ``'`` and such a character gets one more, and reading removes one.
+
+GUARD = "'"
+FORMULA_STARTS = "=+-@\t\r"
+GUARDABLE = re.compile(rf"{GUARD}*[{re.escape(FORMULA_STARTS)}]")
+NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?", re.ASCII)
+
+
+def guard_formula(text: str) -> str:
+    """A text that no spreadsheet runs."""
+    return GUARD + text if GUARDABLE.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def guard_marked(text: str) -> str:
+    """A text that reads back as it is, without making it safe: only one that looks guarded gets a guard."""
+    return guard_formula(text) if text.startswith(GUARD) else text
+
+
+def unguard_formula(text: str) -> str:
+    """The inverse of ``guard_formula``."""
+    is_guarded = text.startswith(GUARD) and GUARDABLE.match(text) and not NUMBER.fullmatch(text[1:])
+    return text[1:] if is_guarded else text

@@ -1,4 +1,4 @@
-"""Judgments or results as JSON objects, one per line or in an array: columns by name, block by block.
+"""Judgments or results as JSON objects, one per line or in an array, read block by block and written.
 
 The extension reads plain objects. Any other one, and all of them without the extension, is read by Python's decoder,
 which also says what is wrong with it. No object is kept.
@@ -9,31 +9,34 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from rankgauge.core import compiled
 from rankgauge.core.arrays import Floats
-from rankgauge.core.batch import Batch
+from rankgauge.core.batch import WHOLE, Batch, Part
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.compiled_cells import MAX_NAMES, CellReader, CompiledCells, WantedColumns
+from rankgauge.io.formats.decimals import int_if_exact
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
 from rankgauge.io.formats.json_text import (
     BLANKS,
     JsonItems,
     JsonPairs,
     NotJsonError,
+    check_finite,
     describe_json,
     id_from_json,
+    json_bytes,
     number_from_json,
     parse_whole,
     read_records_of_lines,
 )
-from rankgauge.io.formats.named_columns import Wanted, batch_from_columns, find_columns
+from rankgauge.io.formats.named_columns import Kind, Wanted, batch_from_columns, find_columns, optional_columns
 from rankgauge.io.formats.text_blocks import BLOCK_ROWS, Restart, TextBlocks, open_text
 
 Record = dict[str, Any]
@@ -324,3 +327,16 @@ def _key_bytes(name: str) -> bytes:
         return name.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         return NEVER_A_KEY
+
+
+def write_json_lines(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
+    """One object per row; iter, rank and tag if there are any."""
+    check_finite(rows)
+    value_name = "relevance" if kind == "qrels" else "score"
+    columns = [("query_id", rows.query), ("doc_id", rows.doc), *optional_columns(rows)]
+    names = [name for name, _ in columns]
+    cells = zip(*(column.to_text() for _, column in columns), strict=True)
+    for texts, value in zip(cells, rows.value.tolist(), strict=True):
+        row: dict[str, object] = dict(zip(names, texts, strict=True))
+        row[value_name] = int_if_exact(value)
+        out.write(json_bytes(row) + b"\n")

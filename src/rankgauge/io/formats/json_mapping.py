@@ -8,25 +8,28 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from rankgauge.core import compiled
 from rankgauge.core.arrays import Floats
-from rankgauge.core.batch import Batch, concatenate_batches
+from rankgauge.core.batch import WHOLE, Batch, Part, concatenate_batches
 from rankgauge.core.formatting import listing
 from rankgauge.core.ids import PADDING, Ids, Ints, encode_id
 from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
+from rankgauge.io.formats.decimals import int_if_exact
 from rankgauge.io.formats.json_text import (
     JsonItems,
     JsonPairs,
     NotJsonError,
+    check_finite,
     describe_json,
     id_from_json,
+    json_bytes,
     number_from_json,
     parse_json,
     parse_whole,
@@ -405,3 +408,16 @@ def entries_to_batch(
         report_infinite_scores(faults, value, line, query, doc)
         return rows
     return rows.select(grades_within_limits(faults, value, line, query, doc))
+
+
+def write_json_mapping(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) -> None:
+    """``{query: {document: number}}``, one query per line."""
+    check_finite(rows)
+    by_query: dict[str, dict[str, float | int]] = {}
+    for query, doc, value in zip(rows.query.to_text(), rows.doc.to_text(), rows.value.tolist(), strict=True):
+        by_query.setdefault(query, {})[doc] = int_if_exact(value)
+    for query in Ids.from_bytes(rows.empty).to_text():
+        by_query.setdefault(query, {})
+    lines = [json_bytes(query) + b": " + json_bytes(row) for query, row in by_query.items()]
+    begin = b"{\n" if part.is_first else b",\n" if lines else b""
+    out.write(begin + b",\n".join(lines) + (b"\n}\n" if part.is_last else b""))

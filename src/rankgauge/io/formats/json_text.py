@@ -1,4 +1,4 @@
-"""JSON, read without losing anything: values, and objects by line.
+"""JSON, read and written without losing anything: values, and objects by line.
 
 Repeated keys are kept, and what is not JSON is refused. Ids and numbers have one form each.
 """
@@ -6,8 +6,9 @@ Repeated keys are kept, and what is not JSON is refused. Ids and numbers have on
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.arrays import Floats
+from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids, Ints, encode_id
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, rejoined, shown
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.text_blocks import TextBlocks
-from rankgauge.io.text_checks import BOM, check_text
+from rankgauge.io.text_checks import BOM, check_text, replace_lone_surrogates
 
 
 class JsonLimitError(ValueError):
@@ -340,3 +342,54 @@ def describe_json(value: object) -> str:
     if isinstance(value, JsonPairs):
         return "an object"
     return "a list" if isinstance(value, list) else shown(value if isinstance(value, str) else repr(value))
+
+
+def check_finite(rows: Batch) -> None:
+    """Raise if a number of some rows is infinite."""
+    infinite = np.flatnonzero(np.isinf(rows.value))
+    if len(infinite):
+        raise infinite_score(rows.doc[int(infinite[0])], rows.query[int(infinite[0])])
+
+
+def infinite_score(doc: bytes, query: bytes) -> InputError:
+    """The error for a score that JSON does not have."""
+    return InputError(
+        f"the score of document {shown(doc)} for query {shown(query)} is infinite, which JSON cannot express"
+    )
+
+
+def json_bytes(value: object) -> bytes:
+    """A value on a line of a file; bytes of ids that are not UTF-8 come out as they went in."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")
+
+
+def plain_json(value: Any) -> Any:
+    """A value of any type as JSON has it; what it lacks becomes text, a number that is not finite nothing."""
+    if isinstance(value, str):
+        return replace_lone_surrogates(value)
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {replace_lone_surrogates(str(key)): plain_json(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain_json(inner) for inner in value]
+    if isinstance(value, (np.generic, np.ndarray)):
+        return plain_json(value.tolist())
+    return replace_lone_surrogates(str(value))
+
+
+def json_text(data: Any, *, indent: int | None = None) -> str:
+    """A result as JSON that any parser accepts; a value that is not a number raises.
+
+    A byte that is not UTF-8, in an id or the name of a file, is an escape that our readers take for the same byte.
+    """
+    text = json.dumps(data, indent=indent, ensure_ascii=False, allow_nan=False)
+    return rejoined(text).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def json_line(row: Mapping[str, Any]) -> bytes:
+    """An object on a line of its own."""
+    text = json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogateescape") + b"\n"

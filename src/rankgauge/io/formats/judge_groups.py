@@ -12,7 +12,7 @@ from typing import IO
 
 import numpy as np
 
-from rankgauge.core.batch import Batch
+from rankgauge.core.batch import WHOLE, Batch, Part
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids, Interner, Ints, repeated
 from rankgauge.core.qrels import LARGEST_GRADE
@@ -20,11 +20,12 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import decimals, trec
+from rankgauge.io.formats.decimals import number_text
 from rankgauge.io.formats.detection import SAMPLE_LINES, WHOLE_NUMBER, Head, describe_columns, is_prel
 from rankgauge.io.formats.named_columns import Kind, Wanted
 from rankgauge.io.formats.text_blocks import open_text
+from rankgauge.io.formats.trec import whole_grades, words, write_lines
 from rankgauge.io.formats.white_space import TokenLines
-from rankgauge.io.writers import WHOLE, Part, number_text, whole_grades, words, write_lines
 
 GROUP_COLUMNS: dict[str, tuple[str, ...]] = {
     "prefs": ("query", "group", "subgroup", "document", "level"),

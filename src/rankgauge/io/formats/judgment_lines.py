@@ -7,7 +7,6 @@ several assessors judged a document, its grade is their median; of two middle gr
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,7 +22,7 @@ from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, ByteStream, Limits, document_limits, open_stored, read_bytes
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.detection import Head
-from rankgauge.io.formats.json_text import Record, Records, describe_json, id_from_json, read_records
+from rankgauge.io.formats.json_text import Record, Records, describe_json, id_from_json, json_line, read_records
 from rankgauge.io.formats.named_columns import Wanted, batch_of_table
 
 JUDGMENT_KEYS = ("query_id", "doc_id", "relevance", "assessor", "how")  # in every line
@@ -97,12 +96,6 @@ class Judgment:
 def now() -> str:
     """The time, to the second, in UTC."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def json_line(row: Mapping[str, Any]) -> bytes:
-    """An object on a line of its own."""
-    text = json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogateescape") + b"\n"
 
 
 # -- how lines are read -----------------------------------------------------------------------------------------

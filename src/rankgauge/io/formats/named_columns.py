@@ -335,3 +335,9 @@ def scores_from_ranks(faults: Faults, rows: Batch) -> Batch:
 def _describe_row(faults: Faults, query: Ids, doc: Ids, row: int) -> str:
     """The query and document of a row, if the source has no lines."""
     return "" if faults.has_lines else f" for document {shown(doc[row])} of query {shown(query[row])}"
+
+
+def optional_columns(rows: Batch) -> list[tuple[str, Ids]]:
+    """Those of iter, rank and tag that rows have, by their names."""
+    columns = (("iter", rows.iters), ("rank", rows.rank), ("tag", rows.tag))
+    return [(name, column) for name, column in columns if column]

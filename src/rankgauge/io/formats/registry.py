@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Protocol
 
-from rankgauge.core.batch import Batch
+from rankgauge.core.batch import Batch, Part
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, UsageError, nearest, shown
-from rankgauge.io import writers
 from rankgauge.io.byte_streams import ByteStream, split_selector
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import (
@@ -19,6 +18,7 @@ from rankgauge.io.formats import (
     json_mapping,
     judge_groups,
     judgment_lines,
+    log_writer,
     question_log,
     relevance_tools,
     trec,
@@ -27,7 +27,7 @@ from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.detection import Head, check_known_formats, sample
 from rankgauge.io.formats.named_columns import Kind, Wanted, columns_for, is_header
 from rankgauge.io.formats.test_sets import is_case_header
-from rankgauge.io.writers import Part, write_trec_rows
+from rankgauge.io.formats.trec import write_trec_rows
 
 WriteRows = Callable[[Iterator[Batch], Kind, IO[bytes]], None]  # all rows of a file, in parts of whole queries
 
@@ -148,7 +148,7 @@ def write_delimited(delimiter: str, *, escape_formulas: bool = False) -> WriteRo
     """The writer of a delimited table."""
 
     def write_part(rows: Batch, kind: Kind, out: IO[bytes], part: Part) -> None:
-        writers.write_delimited_rows(rows, kind, writers.DelimitedTable(out, delimiter, part, escape_formulas))
+        delimited.write_delimited_rows(rows, kind, delimited.DelimitedTable(out, delimiter, part, escape_formulas))
 
     return _in_parts(write_part)
 
@@ -205,7 +205,7 @@ FORMATS = (
         },
         question_log.is_log_head,
         question_log.read_batches,
-        _in_parts(writers.write_log_rows),
+        _in_parts(log_writer.write_log_rows),
         frozenset({"score", "empty", "columns", "extras"}),
         has_names=True,
     ),
@@ -226,7 +226,7 @@ FORMATS = (
         {"qrels": "{query: {document: grade}} or {query: [document]}", "run": "{query: {document: score}} or lists"},
         _is_mapping,
         json_mapping.read_batches,
-        _in_parts(writers.write_json_mapping),
+        _in_parts(json_mapping.write_json_mapping),
         frozenset({"score", "empty"}),
         (".json",),
     ),
@@ -236,7 +236,7 @@ FORMATS = (
         NAMED_COLUMNS,
         lambda head, kind: head.is_json,
         json_lines.read_batches,
-        _in_parts(writers.write_json_lines),
+        _in_parts(json_lines.write_json_lines),
         ALL_PARTS,
         (".jsonl", ".ndjson"),
         has_names=True,
@@ -247,7 +247,7 @@ FORMATS = (
         {"qrels": "query-id corpus-id score, below a header"},
         lambda head, kind: kind == "qrels" and _cells(head, b"\t") == BEIR_COLUMNS,
         delimited.tsv_batches,
-        _in_parts(writers.write_beir_rows),
+        _in_parts(delimited.write_beir_rows),
         has_names=True,
     ),
     Format(
@@ -277,7 +277,7 @@ FORMATS = (
         {"qrels": "query iter document grade", "run": "query document rank"},
         lambda head, kind: kind == "run" and delimited.has_ranks(head.lines),
         _msmarco_batches,
-        _in_parts(writers.write_msmarco_rows),
+        _in_parts(delimited.write_msmarco_rows),
         frozenset({"iter"}),
     ),
     Format(

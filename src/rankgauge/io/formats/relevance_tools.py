@@ -10,13 +10,14 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
-from rankgauge.core.batch import Batch
+from rankgauge.core.batch import Batch, Part
 from rankgauge.core.ids import Ids
 from rankgauge.io.formats.case_keys import names_for
+from rankgauge.io.formats.delimited import DelimitedTable, write_table
 from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.json_text import JsonPairs
 from rankgauge.io.formats.named_columns import Kind
-from rankgauge.io.writers import DelimitedTable, Part, whole_grades, write_table
+from rankgauge.io.formats.trec import whole_grades
 
 QUEPID_COLUMNS = ["query", "docid", "rating"]
 INDEX = "INDEX"  # where the name of an index belongs that judgments do not have

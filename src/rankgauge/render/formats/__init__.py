@@ -42,6 +42,6 @@ def rendered(document: ResultDocument, format: str, layout: Layout = PLAIN) -> s
 
 def printed_json(data: Any) -> str:
     """JSON as it is printed: full precision, null for a missing value; a value that is not a number raises."""
-    from rankgauge.io.text_checks import json_text  # which the other formats do without
+    from rankgauge.io.formats.json_text import json_text  # which the other formats do without
 
     return json_text(data, indent=2) + "\n"

@@ -12,8 +12,8 @@ import numpy as np
 from rankgauge.core.formatting import percent
 from rankgauge.errors import InputError
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.text_checks import json_text
-from rankgauge.io.writers import guard_formula
+from rankgauge.io.formats.delimited import guard_formula
+from rankgauge.io.formats.json_text import json_text
 from rankgauge.render.document import Rows, Value
 from rankgauge.render.documents.scores import is_count
 from rankgauge.secrets import mask_secrets

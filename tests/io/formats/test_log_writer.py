@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 from rankgauge import InputError, Qrels, RankgaugeWarning, Run, convert, evaluate_runs, read_qrels, read_queries
 from rankgauge.core.run import RunExtras, Status
 from rankgauge.io import read_run
-from rankgauge.io.writers import number_text, write_answers, write_log, write_run
+from rankgauge.io.formats.decimals import number_text
+from rankgauge.io.formats.log_writer import write_log
+from rankgauge.io.formats.trec import write_answers, write_run
 
-SOURCE = Path(__file__).parents[2] / "src" / "rankgauge"
+SOURCE = Path(__file__).parents[3] / "src" / "rankgauge"
 RUN = Run.from_dict({"q1": {"a": 1.0, "b": 2.5, "c": 2.5}, "q2": {"d": -3.0}}, name="mine")
 LINES = b"q1 Q0 c 1 2.5 mine\nq1 Q0 b 2 2.5 mine\nq1 Q0 a 3 1 mine\nq2 Q0 d 1 -3 mine\n"
 
@@ -67,7 +69,7 @@ def test_no_other_file_writes_the_lines_of_a_run() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if (isinstance(node, ast.Constant) and node.value in (b"Q0", " Q0 ", b" Q0 "))
     }
-    assert writers == {"io/writers.py"}
+    assert writers == {"io/formats/trec.py"}
 
 
 # -- logs -------------------------------------------------------------------------------------------------------------
