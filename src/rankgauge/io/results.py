@@ -70,6 +70,7 @@ LATER = {  # what rooms after this one do, imported on first use
     "is quoted": "rankgauge.labels.gold.gold_labels:is_gold_record",
     "evaluate by text": "rankgauge.labels.gold.gold_evaluation:evaluate_gold_runs",
     "judge by text": "rankgauge.labels.gold.gold_evaluation:judge_runs",
+    "grade by text": "rankgauge.labels.gold.gold_evaluation:grade_runs",
     "text labels": "rankgauge.labels.gold.gold_evaluation:as_gold_inputs",
     "matching": "rankgauge.io.matching:LabelMatching",
     "shown text ids": "rankgauge.io.matching:with_shown_text_ids",
@@ -145,6 +146,13 @@ class OpenedInputs:
             raise UsageError("these runs need one --chunks", hint="runs on other chunks have other judgments")
         notes = (*self.notes, *parts[0].notes)
         return replace(self, labels=parts[0].judgments, results=parts[0].runs, notes=notes, is_by_text=False)
+
+    def graded(self, results: Sequence[Any], reading: Reading) -> OpenedInputs:
+        """With one grade per document in place of labels by text, by the texts of these results."""
+        if not self.is_by_text:
+            return self
+        part = later("grade by text")(self.labels, results, reading=reading, queries=self.queries)
+        return replace(self, labels=part.judgments, notes=(*self.notes, *part.notes), is_by_text=False)
 
     @property
     def default_measures(self) -> tuple[str, ...] | None:
