@@ -340,6 +340,7 @@ WAYS_OF_SOURCES = {
     "FileSource": {"gz", "bz2"},
     "FolderSource": {"folder"},
     "TableSource": {"frame", "lazy table"},
+    "SystemSource": {"system"},
     "DatasetSource": set[str](),  # its library downloads collections: tests/io/formats/test_ir_datasets.py
 }
 

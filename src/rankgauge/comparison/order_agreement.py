@@ -109,7 +109,8 @@ def qrels_agreement(
 
     Each set averages over its own queries, so the two need not share any. Labels and results are as for ``compare``; a
     live retriever is asked the queries of the first labels, whose texts may be those of ``queries``. ``opening`` says
-    how retrievers are asked and labels by text are matched.
+    how retrievers are asked and labels by text are matched. Beside labels by id, a result that contains a quote of
+    labels by text counts as a relevant document.
     """
     names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
     conventions, reading = conventions or Conventions(), replace(reading or Reading(), fingerprint=True)
@@ -118,11 +119,8 @@ def qrels_agreement(
     opening = replace(opening, depth=depth, needs_rankings=True, newest="named", log_is_system=False)
     opened = open_inputs(first, listed, reading, queries, opening)
     other = open_inputs(second, [], reading, queries, opening)
-    if opened.is_by_text != other.is_by_text:
-        raise UsageError(
-            "one of the two holds labels by text and the other ids of documents: no measure takes both",
-            hint="compare two files of the same kind",
-        )
+    if opened.is_by_text != other.is_by_text:  # no measure takes both
+        opened, other = (one.graded(opened.results, reading) for one in (opened, other))
     loaded = [  # with the same default measures, whatever kind of labels each side has
         one if one.is_by_text else replace(one, labels=as_qrels(one.labels, reading), are_cases=False)
         for one in (opened, other)

@@ -89,6 +89,11 @@ class Batch:
         """The rows whose query differs from that of the row before; the first one does."""
         return self.query.changes() if self.begins is None else self.begins
 
+    @property
+    def run_name(self) -> bytes:
+        """The name of the run that the rows belong to; empty if they do not say so."""
+        return self.system if self.tag is None or not len(self) else self.tag[len(self) - 1]
+
     def by_run(self) -> list[Batch]:
         """The rows of each run, by the tag, in the order of first appearance; all rows if there is one tag or none."""
         if self.tag is None or not len(self):

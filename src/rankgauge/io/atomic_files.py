@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from rankgauge.errors import InputError, write_errors
-from rankgauge.io.byte_streams import check_path
+from rankgauge.io.byte_streams import check_path, file_of
 from rankgauge.io.owned_files import temporary_file
 
 
@@ -108,9 +108,10 @@ def check_not_an_input(path: str | Path, inputs: Iterable[str | Path]) -> None:
     check_path(path, "cannot write")
     for input_path in inputs:
         check_path(input_path, "cannot read")
-        is_same = os.path.realpath(input_path) == os.path.realpath(path)
+        file = str(file_of(input_path))
+        is_same = os.path.realpath(file) == os.path.realpath(path)
         with suppress(OSError):
-            is_same = is_same or Path(input_path).samefile(path)
+            is_same = is_same or Path(file).samefile(path)
         if is_same and str(input_path) != "-":
             raise InputError.at(path, None, f"would overwrite the input {input_path}", hint="choose another file")
 

@@ -30,7 +30,7 @@ from rankgauge.io.pipeline.grouping import WholeQueries
 from rankgauge.io.pipeline.run_pipeline import RunReader
 from rankgauge.io.read import build_qrels, read_rows, run_from_rows
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.sources import Source, can_read_again, open_results
+from rankgauge.io.sources import Source, can_read_again, open_results, split_system
 
 UNWRITTEN_COMPRESSIONS = (".bz2", ".xz", ".zst", ".zstd")
 FORMULA_DELIMITERS = {"csv": ",", "tsv": "\t"}
@@ -242,6 +242,8 @@ def _detect_kind(source: str | Path, from_format: str | None, limits: Limits) ->
         if str(source) != "-" and not is_dataset(source) and not Path(source).exists():
             read_bytes(source, limits=limits)  # raises the error that says why it cannot be read
         raise UsageError(f"{source}: expected judgments or a run, and the kind is not given", hint=KIND_HINT)
+    if split_system(source, limits)[1] is not None:
+        return "run"
     return formats.detect_kind(read_bytes(source, limits=limits)[0], str(source))
 
 

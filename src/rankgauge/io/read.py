@@ -32,8 +32,14 @@ from rankgauge.io.formats.detection import HEAD_BYTES, Head
 from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, columns_for, scores_from_ranks
 from rankgauge.io.pipeline.run_pipeline import attempts, batches_again, read_runs, run_from_batches
 from rankgauge.io.reading_options import DEFAULT_READING, Reading
-from rankgauge.io.row_checks import check_judgments, report_long_ids, report_repeated_judgments, several_systems
-from rankgauge.io.sources import Source, TableSource, is_graded, open_results
+from rankgauge.io.row_checks import (
+    check_judgments,
+    find_system,
+    report_long_ids,
+    report_repeated_judgments,
+    several_systems,
+)
+from rankgauge.io.sources import Source, TableSource, is_graded, open_results, split_system
 
 NO_ROWS: dict[Kind, str] = {"qrels": "no judgments in the file", "run": "no results in the file"}
 
@@ -291,13 +297,18 @@ def read_log(
 ) -> tuple[Qrels, Run]:
     """Read a log of one system: one JSON object per query, with the retrieved and the relevant documents.
 
+    Of several systems, ``FILE#NAME`` chooses one.
+
     ``{"query": …, "retrieved": […], "relevant": […], "category": …}``; other keys become columns of the judgments.
     Texts, metadata and latencies are in ``Run.extras``. ``columns`` says which key is which if their names do not:
     ``{"retrieved": "hits"}``.
     """
-    with open_source(path, limits=limits, hashed=True) as stream:
-        name = name or source_name(path)
+    file, system = split_system(path, limits)
+    with open_source(file, limits=limits, hashed=True) as stream:
+        name = name or source_name(file)
         qrels, runs = log_from_stream(stream, columns=columns, name=name, on_duplicate=on_duplicate)
+    if system is not None:
+        runs = [runs[find_system(file, [run.name for run in runs], system)]]
     if len(runs) > 1:
         raise several_systems(str(path), [run.name for run in runs])
     return qrels, runs[0]

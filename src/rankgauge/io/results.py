@@ -25,6 +25,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, UsageError, printable, shown
 from rankgauge.io.byte_streams import (
+    SELECTOR_MARK,
     SERVER_HINT,
     AnyFile,
     LoadedFile,
@@ -56,8 +57,8 @@ from rankgauge.io.read import (
     runs_and_notes,
 )
 from rankgauge.io.reading_options import Asking, Reading
-from rankgauge.io.row_checks import report_long_ids
-from rankgauge.io.sources import can_read_again, is_plain
+from rankgauge.io.row_checks import find_system, report_long_ids
+from rankgauge.io.sources import can_read_again, is_plain, split_system
 from rankgauge.measures.registry import default_measures
 
 LATER = {  # what rooms after this one do, imported on first use
@@ -69,6 +70,7 @@ LATER = {  # what rooms after this one do, imported on first use
     "is quoted": "rankgauge.labels.gold.gold_labels:is_gold_record",
     "evaluate by text": "rankgauge.labels.gold.gold_evaluation:evaluate_gold_runs",
     "judge by text": "rankgauge.labels.gold.gold_evaluation:judge_runs",
+    "grade by text": "rankgauge.labels.gold.gold_evaluation:grade_runs",
     "text labels": "rankgauge.labels.gold.gold_evaluation:as_gold_inputs",
     "matching": "rankgauge.io.matching:LabelMatching",
     "shown text ids": "rankgauge.io.matching:with_shown_text_ids",
@@ -106,7 +108,8 @@ class Opening:
     refuses values that were stored without their run. ``newest`` says whose labels apply to several logs: those of the
     first or of the last result, or those that are named as labels. With ``log_is_system``, a log that is named as
     labels is also the first of the systems. ``text_labels`` are further arguments of labels by text: chunks, documents,
-    options. Without ``asks``, live retrievers stay as they are named, for a caller that asks them itself; the texts of
+    options. With ``follows_system``, a further file of several systems means the one that the first result chooses by
+    its name. Without ``asks``, live retrievers stay as they are named, for a caller that asks them itself; the texts of
     the queries are read all the same.
     """
 
@@ -119,6 +122,7 @@ class Opening:
     history: str | None = None
     text_labels: Mapping[str, Any] = field(default_factory=dict)
     asks: bool = True
+    follows_system: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +147,13 @@ class OpenedInputs:
         notes = (*self.notes, *parts[0].notes)
         return replace(self, labels=parts[0].judgments, results=parts[0].runs, notes=notes, is_by_text=False)
 
+    def graded(self, results: Sequence[Any], reading: Reading) -> OpenedInputs:
+        """With one grade per document in place of labels by text, by the texts of these results."""
+        if not self.is_by_text:
+            return self
+        part = later("grade by text")(self.labels, results, reading=reading, queries=self.queries)
+        return replace(self, labels=part.judgments, notes=(*self.notes, *part.notes), is_by_text=False)
+
     @property
     def default_measures(self) -> tuple[str, ...] | None:
         """The measures if none is named: those of stored values, or those of test cases; None: the usual ones."""
@@ -158,6 +169,13 @@ class OpenedInputs:
         """The measures of values that were stored without their run; None if all results can be scored."""
         stored = [tuple(map(str, result.measures)) for result in self.results if is_stored(result)]
         return stored[0] if stored else None
+
+
+class SystemOf(NamedTuple):
+    """Results, and the system among them that is chosen by its name; None: all of them."""
+
+    file: Any
+    system: str | None
 
 
 class MatchedInputs(NamedTuple):
@@ -238,8 +256,9 @@ class _Opener:
         self.matching: Any = None  # of labels with results, if that is not by exact ids
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
-        path, labels = labels, self._loaded(labels)
-        loaded = labels
+        named, (path, system) = labels, self._split_system(labels)
+        sources = [self._split_system(result) for result in results]
+        loaded = labels = self._loaded(path)
         if labels is not None and self._needs_matching(labels):
             by_text = self.opening.asks and self.opening.text_labels.get("chunks") is None
             self.matching = later("matching")(self.reading, by_text=by_text)
@@ -251,12 +270,17 @@ class _Opener:
                 hint="leave it out, or use --match text for text that one result contains",
             )
         if not has_results or is_by_text:
+            path = path if has_results else named  # a system is one of results
             labels = path if isinstance(path, (str, Path)) and Path(file_of(path)).is_file() else labels
         # A log may be the baseline of its own gate; anywhere else, a second mention of it adds no system.
-        names = [str(one) for one in results if isinstance(one, (str, Path))]
-        is_named_twice = self.opening.newest != "first" and isinstance(path, (str, Path)) and str(path) in names
+        twice = [(str(file), one) for file, one in sources if isinstance(file, (str, Path))]
+        is_named_twice = isinstance(path, (str, Path)) and any(
+            file == str(path) and system in (None, one) for file, one in twice
+        )
+        is_named_twice = is_named_twice and self.opening.newest != "first"
         if has_results and not is_named_twice and (self.opening.log_is_system or not results):
-            results = [labels, *results]
+            sources = [SystemOf(labels, system), *sources]
+        results = [source.file for source in sources]
         logs: dict[int, tuple[Qrels, list[Run]]] = {}
         if has_results and not is_by_text:
             labels, logs = self._labels_of_logs(labels, results)
@@ -270,7 +294,10 @@ class _Opener:
             labels = self._named_judgments(labels)
         opened: list[Any] = []
         for row, result in enumerate(results):
-            opened += logs[row][1] if row in logs else self._runs_of_log(result) or [result]
+            runs = logs[row][1] if row in logs else self._runs_of_log(result) or [result]
+            follows = sources[0].system if row and self.opening.follows_system else None
+            chosen = self._chosen_runs(sources[row], runs, follows)
+            opened += self._with_file_names(sources[row], chosen, sources)
         live = tuple(row for row, result in enumerate(opened) if not isinstance(result, Run) and is_live(result))
         needs_texts = bool(live) or not self.opening.asks
         if is_by_text:
@@ -552,6 +579,30 @@ class _Opener:
                 raise InputError.at(str(data), None, "holds labels, and results are expected", hint=RESULT_KINDS)
             return []
         return self._runs(data)
+
+    def _split_system(self, data: Any) -> SystemOf:
+        if not isinstance(data, (str, Path)) or SELECTOR_MARK not in str(data):
+            return SystemOf(data, None)
+        return SystemOf(*split_system(data, self.reading.limits))
+
+    def _chosen_runs(self, source: SystemOf, runs: list[Any], follows: str | None) -> list[Any]:
+        """The system that is chosen, all of them without a choice; ``follows`` is the choice if there are several."""
+        file, system = source
+        if system is None and (follows is None or not isinstance(file, (str, Path)) or not Path(file).exists()):
+            return runs
+        if not all(isinstance(run, Run) for run in runs):  # a table, not read so far
+            runs = self._runs(file)
+        names = [run.name for run in runs]
+        if system is None:
+            return [runs[names.index(follows)]] if len(runs) > 1 and follows in names else runs
+        return [runs[find_system(str(file), names, system)]]
+
+    def _with_file_names(self, source: SystemOf, runs: list[Any], sources: Sequence[SystemOf]) -> list[Any]:
+        """A system that is chosen in several files has the names of the files, too, unless one is the baseline."""
+        name = source.system
+        if name is None or self.opening.follows_system or sum(one.system == name for one in sources) == 1:
+            return runs
+        return [replace(run, name=f"{source_name(source.file)}{SELECTOR_MARK}{name}") for run in runs]
 
     def _with_texts(self, labels: Any) -> tuple[Qrels, dict[str, str]]:
         """Judgments in memory, and the texts of their queries."""

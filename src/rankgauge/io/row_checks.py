@@ -6,15 +6,17 @@ with its line; which of it stops an evaluation is decided by its severity there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.batch import NO_LINES, Batch
+from rankgauge.core.formatting import listing
 from rankgauge.core.ids import DELETE, PADDING, Ids, Interner, Ints, repeated
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.errors import InputError, shown
+from rankgauge.io.byte_streams import SELECTOR_MARK
 from rankgauge.io.faults import Faults
 from rankgauge.io.rank_checks import report_contradictions
 
@@ -29,6 +31,7 @@ EXPECTED_JUDGMENTS: dict[JudgmentKind, str] = {
     "preferences": ONE_JUDGMENT_PER_GROUP,
     "subtopics": "one judgment of each document for a subtopic of a query",
 }
+MAX_SYSTEMS = 6  # named in a message
 MIN_CUT_BYTES = 16  # shorter ids are seldom cut
 DUPLICATE_HINT = "keep each document once per query, or keep the first: on_duplicate='first', --on-duplicate first"
 
@@ -266,10 +269,21 @@ def escape_id(value: bytes) -> str:
 
 
 def several_systems(source: str, names: list[str]) -> InputError:
-    """The error of a log that holds several systems where one is expected."""
+    """The error of a log or table that holds several systems where one is expected."""
     return InputError.at(
         source,
         None,
-        f"expected one system, found {', '.join(map(shown, names[:6]))}",
-        hint="evaluate, evaluate_runs and compare take all systems of a log; keep the rows of one for the rest",
+        f"expected one system, found {listing(map(shown, names), MAX_SYSTEMS)}",
+        hint=f"choose one by its name: {source}{SELECTOR_MARK}{names[0]}; evaluate, evaluate_runs and compare take all",
+    )
+
+
+def find_system(source: str, names: Sequence[str], name: str) -> int:
+    """Which of the systems of a source is meant by a name; raises if none is called so."""
+    if name in names:
+        return list(names).index(name)
+    known = "the only one" if len(names) == 1 else "the systems"
+    verb = "is" if len(names) == 1 else "are"
+    raise InputError.at(
+        source, None, f"no system is called {shown(name)}; {known} {verb} {listing(map(shown, names), MAX_SYSTEMS)}"
     )

@@ -20,6 +20,7 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
 from rankgauge.io.byte_streams import (
     DEFAULT_LIMITS,
+    SELECTOR_MARK,
     AnyFile,
     ByteStream,
     Limits,
@@ -29,12 +30,14 @@ from rankgauge.io.byte_streams import (
     is_folder,
     open_source,
     rereadable,
+    sha256_of_part,
     source_name,
 )
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import trec
 from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, batch_of_table
 from rankgauge.io.formats.text_blocks import check_no_nul
+from rankgauge.io.row_checks import find_system
 from rankgauge.io.text_checks import BOM
 
 if TYPE_CHECKING:
@@ -198,11 +201,50 @@ class TableSource(Source):
         yield batch_of_table(faults, frame_table(self._table, self.name), wanted)
 
 
+class SystemSource(Source):
+    """One of the systems that a log, a table or a folder holds, chosen by its name."""
+
+    def __init__(self, source: Source, system: str) -> None:
+        super().__init__(source.name, system)
+        self.format, self.has_many_runs = source.format, source.has_many_runs
+        self._source, self._system = source, system
+        self._names: dict[str, None] = {}
+
+    def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
+        """The rows of the system; raises after the last one if none has its name."""
+        for batch in self._source.batches(wanted, faults):
+            for rows in batch.by_run():
+                name = rows.run_name.decode("utf-8", "surrogateescape") or self._source.title
+                self._names.setdefault(name)
+                if name == self._system:
+                    yield rows
+        find_system(self.name, list(self._names), self._system)
+
+    def position(self) -> int:
+        """The number of bytes that were read."""
+        return self._source.position()
+
+    def sha256(self) -> str | None:
+        """The hash of the source if it holds no other system, else that of this part."""
+        sha256 = self._source.sha256()
+        return sha256 if len(self._names) == 1 else sha256_of_part(sha256, self._system)
+
+    def check_columns(self, columns: Columns | None) -> None:
+        """Raise if columns are named and the source has no names."""
+        self._source.check_columns(columns)
+
+
 @contextmanager
 def open_results(
     data: Any, kind: Kind, *, format: str | None = None, limits: Limits = DEFAULT_LIMITS, hashed: bool = False
 ) -> Iterator[Source]:
     """Open whatever a caller has; raises if it is nothing that holds results or judgments."""
+    if kind == "run" and isinstance(data, (str, Path)) and SELECTOR_MARK in str(data):
+        file, system = split_system(data, limits)
+        if system is not None:
+            with open_results(file, kind, format=format, limits=limits, hashed=hashed) as source:
+                yield SystemSource(source, system)
+            return
     if is_dataset(data):
         yield DatasetSource(str(data), str(data))
     elif kind == "run" and is_folder(data) and format in (None, "parquet"):
@@ -218,6 +260,22 @@ def open_results(
             yield FileSource(data, stream, kind, format)
     else:
         yield TableSource(data, kind)
+
+
+def split_system(data: str | Path, limits: Limits = DEFAULT_LIMITS) -> tuple[str, str | None]:
+    """A file of results, and the system of it that is chosen by its name: ``today.jsonl#hybrid``.
+
+    A # may also be part of a file's name, or choose a list in a document, which comes first.
+    """
+    text = str(data)
+    file, mark, system = text.rpartition(SELECTOR_MARK)
+    if not mark or not file or not system or is_dataset(text) or Path(text).exists():
+        return text, None
+    if Path(file).is_file():
+        from rankgauge.io.formats.test_sets import has_list
+
+        return (text, None) if has_list(file, system, limits) else (file, system)
+    return (file, system) if Path(file_of(file)).exists() else (text, None)
 
 
 CASE_WORDS = (

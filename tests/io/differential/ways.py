@@ -323,6 +323,12 @@ RUNS: tuple[Way, ...] = (
         (),
         runs=2,
     ),
+    Way("one of two runs in a log", lambda d, f: f"{_write(f / 'log', log_of_systems(d))}#first", ("system",)),
+    Way(
+        "one of two runs in CSV",
+        lambda d, f: f"{_write(f / 'two.csv', delimited(d, two_runs(d)[0], ',', two_runs(d)[1]))}#first",
+        (),
+    ),
 )
 
 

@@ -402,6 +402,7 @@ def open_gate(
         depth,
         depth if measures or demands else DEFAULT_DEPTH,
         newest="first",
+        follows_system=True,
         log_is_system=is_log_tested,
         needs_rankings=output.path is not None or output.saving.save_run,
         asking=asking,

@@ -265,7 +265,7 @@ def check_one_system(opened: OpenedInputs, sources: int) -> None:
 def _several_systems(names: Sequence[str], sources: int) -> InputError:
     return InputError(
         f"expected one run in each source, found {len(names)} in {sources}: {listing(map(shown, names))}",
-        hint="a gate tests one run: write the others to files of their own",
+        hint=f"a gate tests one system: choose it by its name, FILE#{printable(names[0], None)}",
     )
 
 
@@ -278,7 +278,7 @@ def open_gated(
     queries: Any = None,
 ) -> OpenedInputs:
     """The labels, the run and the runs of the baseline; those of a log that is tested apply to all."""
-    opening = replace(opening, newest="first", log_is_system=run is None)
+    opening = replace(opening, newest="first", log_is_system=run is None, follows_system=True)
     results = [*([] if run is None else [run]), *baseline_runs]
     opened = open_inputs(qrels, results, reading, queries, opening)
     if len(opened.results) == len(baseline_runs):

@@ -21,7 +21,7 @@ import numpy as np
 
 from rankgauge.core.formatting import listing, plural
 from rankgauge.errors import InputError, InputTypeError, Note, shown
-from rankgauge.io.byte_streams import split_selector
+from rankgauge.io.byte_streams import AnyFile, Limits, open_source, split_selector
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.case_keys import KEYS, NOUNS, holds_labels, is_case, label_kind, names_for
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
@@ -86,6 +86,23 @@ def read_test_set(faults: Faults, data: bytes, columns: Columns | None = None) -
     if selector is not None:
         raise InputError.at(faults.source, None, "expected JSON or YAML, whose lists have names", hint="remove #…")
     return read_case_table(faults, data, head, columns or {})
+
+
+def has_list(path: AnyFile, selector: str, limits: Limits) -> bool:
+    """Whether a file is one document with a list under a selector; files with one object or row per line have none."""
+    with open_source(path, limits=limits) as stream:
+        data = stream.read()
+    head = Head(data, str(path))
+    if head.is_json and not _has_rows(head):
+        with suppress(InputError):
+            text = _without_comments(str(path), data)[0].decode("utf-8", "surrogateescape")
+            return bool(_selected(_parse_lined(str(path), text)[0], selector))
+    if head.is_yaml:
+        from rankgauge.io.formats.yaml_text import load_yaml_data
+
+        with suppress(InputError):
+            return bool(_selected(load_yaml_data(data, str(path)).data, selector))
+    return False
 
 
 def _without_comments(source: str, data: bytes) -> tuple[bytes, tuple[Note, ...]]:

@@ -235,7 +235,8 @@ class RunReader:
         """Whether the extension may look up the judged documents of a TREC file by itself."""
         if self._qrels is None or self._depth:
             return False
-        return self.source.format == "trec" and "trec" in SHORTCUTS and TrecScan.is_available()
+        is_trec = self.source.format == "trec" and isinstance(self.source, FileSource)
+        return is_trec and "trec" in SHORTCUTS and TrecScan.is_available()
 
     def _scan(self, is_scattered: bool) -> bool:
         """Scan a TREC file; False if its queries are scattered and the pipeline must group them."""
@@ -289,7 +290,7 @@ class RunReader:
         if not len(batch) and not batch.empty:
             return
         for rows in batch.by_run() if self.source.has_many_runs else [batch]:
-            tag = rows.system if rows.tag is None or not len(rows) else rows.tag[len(rows) - 1]
+            tag = rows.run_name
             key = tag if self.source.has_many_runs else b""
             if not self.source.has_many_runs and rows.system and key in self._builders:
                 names = [name.decode("utf-8", "surrogateescape") for name in (self._builders[key].tag, tag)]
