@@ -20,7 +20,7 @@ from rankgauge.core.run import RunExtras, Status
 from rankgauge.errors import MeasureError, UsageError, printable
 from rankgauge.evaluation.caveats import Note, incomplete_measures
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.measures.aggregates import WEIGHT, aggregate, checked_weights, weighted_means
+from rankgauge.measures.aggregates import WEIGHT, aggregate, are_weights, checked_weights, weighted_means
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
 
@@ -130,7 +130,8 @@ class Scores(Tabular):
     @cached_property
     def weights(self) -> Floats | None:
         """The ``weight`` column of the queries; None without one."""
-        return checked_weights(self.columns[WEIGHT], self.queries) if WEIGHT in self.columns else None
+        column = self.columns.get(WEIGHT)
+        return None if column is None or not are_weights(column) else checked_weights(column, self.queries)
 
     @cached_property
     def weighted(self) -> dict[str, float | None] | None:

@@ -27,7 +27,7 @@ from rankgauge.io.formats.case_keys import answerable_flag
 from rankgauge.io.formats.expected_text import (
     ExpectedText,
     TextKey,
-    expected_text,
+    expected_texts,
     search_patterns,
     shown_text_ids,
     text_key_of,
@@ -195,6 +195,8 @@ class _Matcher:
         rules = set(labels.rules(reading))
         distinct = dict.fromkeys(labels.judgments.docs.to_text())
         ids = dict.fromkeys(doc for docs in returned.values() for doc in docs)
+        if self._fields:
+            self._fields.check_results(ids)
         has_paths = "suffix" in rules and not self._fields
         self._paths = resolve_paths(distinct, ids, ignore_case=self._ignores_case) if has_paths else {}
         self._patterns = self._search() if labels.expected else {}
@@ -212,7 +214,7 @@ class _Matcher:
             return [doc for doc, is_match in found if is_match]
         if self._fields:
             compare = _string_rule(rule, ignore_case=self._ignores_case)
-            return [doc for doc in returned if self._fields.match(label, doc, compare)]
+            return [doc for doc in returned if self._fields.match(label, doc, compare, ignore_case=self._ignores_case)]
         if rule == "suffix":
             resolved = self._paths.get(label, ())
             return [doc for doc in returned if doc in resolved]
@@ -342,8 +344,7 @@ def read_label_set(log: question_log.Log, name: str, reading: Reading) -> LabelS
         used.update(dict.fromkeys(keys))
         own = grades.setdefault(query, {})
         for key, meaning in keys.items():
-            found = expected_text(record.get(key), meaning, f"{place}: {key}")
-            if found is not None:
+            for found in expected_texts(record.get(key), meaning, f"{place}: {key}"):
                 expected[query, found.name] = found
                 own[found.name] = 1.0
     texts = {query.decode("utf-8", "surrogateescape"): text for query, text in log.texts().items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,11 @@ def weighted_means(measures: Sequence[Measure], values: Floats, weights: Floats)
         measure.name: weighted_mean(values[:, column], weights) if measure.definition.aggregate == "mean" else None
         for column, measure in enumerate(measures)
     }
+
+
+def are_weights(values: Iterable[Any]) -> bool:
+    """Whether a column named ``weight`` has weights: a number, or nothing. Words such as high and low are groups."""
+    return not all(isinstance(value, str) and np.isnan(_number(value)) for value in values)
 
 
 def checked_weights(weights: ArrayLike, queries: Sequence[str] | None = None) -> Floats:

@@ -25,7 +25,7 @@ from rankgauge.io.formats.test_sets import CASES_SOURCE
 from rankgauge.io.matching import MATCH_KEY, LabelSet, own_rules, read_label_set
 from rankgauge.io.read import SourceRows, build_qrels
 from rankgauge.io.reading_options import DEFAULT_READING
-from rankgauge.measures.aggregates import WEIGHT, checked_weights
+from rankgauge.measures.aggregates import WEIGHT, are_weights, checked_weights
 from rankgauge.rag.scoring import QueryJudgments
 
 
@@ -108,7 +108,7 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
             )
         k = _check_case_k(faults.source, line, own_k.get(query_id))
         cases.append(Case(query_id, texts[key], k, fields[query_id]))
-    if WEIGHT in case_columns:
+    if are_weights(case_columns.get(WEIGHT, {}).values()) and WEIGHT in case_columns:
         checked_weights([case_columns[WEIGHT].get(case.id, np.nan) for case in cases])
     judgments = _judgments(cases_log, qrels, cases, has_own_rules=labels is not None)
     return Cases(cases, judgments, case_columns, faults.source, cases_log.has_id_key, evidence, labels)

@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from typing import Any
 
 from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, Note, nearest, shown
-from rankgauge.io.formats.expected_text import PART_WORDS, WORD, is_part_of_id, text_key_of
+from rankgauge.io.formats.expected_text import PART_WORDS, WORD, is_part_of_id, quote_key, text_key_of
+from rankgauge.io.formats.field_labels import FieldLabels, suggested_fields
+from rankgauge.io.formats.json_mapping import further_fields, id_key_of
 from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles, columns_for, normalize_name
 
@@ -50,11 +52,12 @@ ROLES = ("id", "query", "retrieved", "relevant", *(role for role in KEYS if role
 WEAK_TEXT_NAMES = ("text", "input")  # which results have, too
 
 STEMS = ("expected", "expects", "expect", "relevant", "golden", "gold", "ground_truth", "reference", "required",
-         "must_include", "positive")  # fmt: skip
+         "must_include", "must_cite", "should_cite", "must_retrieve", "should_retrieve", "positive")  # fmt: skip
 NOUNS = ("document", "doc", "source", "file", "path", "chunk", "note", "memory", "session", "passage", "page", "node",
          "citation", "symbol", "function", "article", "clause", "section", "url", "uri")  # fmt: skip
 OTHER_THINGS = {"answer", "answers", "case", "category", "class", "intent", "label", "query", "question", "response",
                 "tenant", "test", "tool", "tools", "user"}  # whose ids are not those of documents  # fmt: skip
+ID_MARK = re.compile(r"^(?=\S*[0-9/_.:#-])\S+$")  # of a text that may be an id
 COLLECTIVES = ("results", "items", "hits")  # may also be a number, or objects of any kind
 
 
@@ -97,14 +100,27 @@ def label_kind(name: str) -> str | None:
 def _is_any_id(name: str) -> bool:
     """Whether a name is a stem, one or two words of any kind, and ``id`` or ``ids``; a dotted path is not a name."""
     words = [] if "." in name else [word.lower() for word in WORD.findall(name)]
-    sizes = [size for size in range(1, MAX_STEM + 1) if tuple(words[:size]) in STEM_WORDS]
-    between = words[max(sizes) : -1] if sizes and words[-1] in ("id", "ids") else []
+    size = 0 if "." in name else _stem_size(name)
+    between = words[size:-1] if size and words[-1] in ("id", "ids") else []
     return len(between) in (1, 2) and not OTHER_THINGS & set(between)
 
 
 def expected_text_keys(names: Iterable[str]) -> list[str]:
     """The keys that hold text to be found in results, rather than ids: ``must_contain``, ``expected_substring``."""
-    return [name for name in names if label_kind(name) is None and text_key_of(name) is not None]
+    return [
+        name for name in names if label_kind(name) is None and text_key_of(name) is not None and _flag(name) is None
+    ]
+
+
+def is_text_or_label(name: str) -> bool:
+    """Whether a name fits both expected text and relevant documents: ``must_include``, whose values decide."""
+    return label_kind(name) == "bare" and text_key_of(name) is not None
+
+
+def holds_words(value: Any) -> bool:
+    """Whether a value has words, which are expected text, rather than ids: no digit or mark in one of them."""
+    items = value if _is_plain_list(value) else [value]
+    return any(isinstance(item, str) and not ID_MARK.search(item.strip()) for item in items)
 
 
 def takes_one_string(name: str) -> bool:
@@ -177,9 +193,17 @@ def _has_nested_text(record: Mapping[str, Any]) -> bool:
 class KeyFinder:
     """Finds the key of each role among the objects of a file. Keys of nested objects have dotted names."""
 
-    def __init__(self, source: str, table: Records, columns: Columns, match: str = "exact") -> None:
+    def __init__(
+        self,
+        source: str,
+        table: Records,
+        columns: Columns,
+        match: str = "exact",
+        fields: FieldLabels | None = None,
+    ) -> None:
         check_roles(columns, ROLES)
         self.source, self.records, self.columns, self.match = source, table.records, columns, match
+        self.fields = fields or FieldLabels(())
         self.names = list(table.names)
         self.notes: list[Note] = []
 
@@ -192,6 +216,8 @@ class KeyFinder:
             if (key := self._relevant() if role == "relevant" else self._best(role)) is not None:
                 keys[role] = key
         is_named = "relevant" in self.columns or is_part_of_id(keys.get("relevant", ""))
+        if self.fields and "relevant" in keys:
+            self._check_fields(keys["relevant"])
         return CaseKeys(keys, is_named, tuple(self.notes))
 
     def _named(self, role: str) -> str:
@@ -213,12 +239,12 @@ class KeyFinder:
         )
 
     def _flatten(self, path: str) -> bool:
-        """Copy the values at a dotted path to that key; whether there is any."""
-        parts, is_there = path.split("."), False
+        """Copy the values at a dotted path to that key, those of all entries of a list; whether there is any."""
+        parts, is_there = path.replace("[*]", "").replace("[]", "").split("."), False
         for record in self.records:
             value: Any = JsonPairs(record.items())
             for part in parts:
-                value = dict(value).get(part) if isinstance(value, JsonPairs) else None
+                value = _inner_value(value, part)
             if value is not None:
                 record[path], is_there = value, True
         return is_there
@@ -260,12 +286,15 @@ class KeyFinder:
 
     def _relevant(self) -> str | None:
         """The key of the relevant documents, by pattern; raises if two fit."""
+        if self.fields:
+            return self._with_fields()
         matches = [
             name
             for name in self.names
             if name not in self.columns.values()
             and label_kind(name)
             and (self._has(name, partial(holds_labels, name)) or self._is_empty(name))
+            and not (is_text_or_label(name) and self._has(name, holds_words))
         ]
         matches = [name for name in matches if label_kind(name) != "any id"] or matches
         if not matches:
@@ -284,6 +313,60 @@ class KeyFinder:
             )
             matches = with_id
         return matches[0] if matches else None
+
+    # -- labels with several fields, in objects or beside each other
+
+    def _with_fields(self) -> str | None:
+        """The key whose objects have the fields; if cases have them themselves, a key of labels made of them."""
+        names = set(self.fields.names)
+        tops = {name.partition(".")[0] for name in names}
+        taken = set(self.columns.values())
+        matches = [
+            name
+            for name in self.names
+            if name not in taken
+            and self._has(name, lambda value: any(tops & label.keys() for label in _objects(value)))
+        ]
+        matches = [name for name in matches if label_kind(name)] or matches
+        if len(matches) > 1:
+            raise self._ambiguous("relevant", matches)
+        if matches:
+            return matches[0]
+        own = [name for name in self.fields.names if name in self.names or ("." in name and self._flatten(name))]
+        return self._labels_of_cases(own) if own else None
+
+    def _labels_of_cases(self, names: Sequence[str]) -> str:
+        """Make a label of what a case has under keys; if it has only one of them, one label for each value."""
+        ranges = {name for field in self.fields.fields if field.is_range for name in field.label}
+        key = " + ".join(names)
+        for record in self.records:
+            values = {name: record[name] for name in names if name in record}
+            known = {name: value for name, value in values.items() if _is_something(value)}
+            if len(known) == 1 and not known.keys() & ranges:
+                ((name, value),) = known.items()
+                listed = value if isinstance(value, list) and not isinstance(value, JsonPairs) else [value]
+                record[key] = [JsonPairs([(name, one)]) for one in listed]
+            elif values:
+                record[key] = [JsonPairs(known.items())] if known else []
+        return key
+
+    def _check_fields(self, key: str) -> None:
+        """Raise if no label has a field: a condition that nothing tests would be lost."""
+        labels = [label for record in self.records for label in _objects(record.get(key))]
+        known = dict.fromkeys(name for label in labels for name in label)
+        for name in self.fields.names:
+            if name.partition(".")[0] not in known:
+                close = nearest(name, list(known))
+                raise InputError.at(
+                    self.source,
+                    None,
+                    f"no label has {shown(name)}, which --match-field names: found {_names_text(known)}",
+                    hint=f"did you mean {close}?" if close else None,
+                )
+        used = {name.partition(".")[0] for name in self.fields.names}
+        if others := [name for name in suggested_names(labels) if name not in used]:
+            message = f"{self.source}: labels also have {_names_text(others)}, which is not compared"
+            self.notes.append(Note("field-unused", message))
 
     def _matches_parts(self) -> bool:
         """Whether labels are parts of ids: by the settings, or by the rule of a case."""
@@ -305,12 +388,59 @@ class KeyFinder:
         return not self._has(name, _is_something)
 
     def _ambiguous(self, role: str, matches: Sequence[str]) -> InputError:
+        hint = f"choose one: --column {role}={matches[0]}, columns={{{role!r}: {matches[0]!r}}}"
+        if role == "relevant":
+            paths = ["id", *(field_path(name, is_list=self._has(name, _is_list)) for name in matches[1:])]
+            fields = ",".join(f"{name}={path}" for name, path in zip(matches, paths, strict=True))
+            hint += f"; if a result must have them all: --match-field {fields} (FIELD=PATH says where)"
         return InputError.at(
             self.source,
             None,
             f"expected one key for {role}, found {len(matches)}: {', '.join(shown(name) for name in matches)}",
-            hint=f"choose one: --column {role}={matches[0]}, columns={{{role!r}: {matches[0]!r}}}",
+            hint=hint,
         )
+
+
+def _stem_size(name: str) -> int:
+    """How many words of a name are the stem of a key of relevant documents: 1 for ``expected_topic``."""
+    words = _lowered(WORD.findall(name))
+    return max((size for size in range(1, MAX_STEM + 1) if words[:size] in STEM_WORDS), default=0)
+
+
+def field_path(name: str, *, is_list: bool = False) -> str:
+    """Where a result may have what a key of cases expects: ``topic`` for ``expected_topic``."""
+    words, size = WORD.findall(name), _stem_size(name)
+    rest = name[name.index(words[size], sum(map(len, words[:size]))) :] if size < len(words) else name
+    return rest[:-1] if is_list and rest.endswith("s") and not rest.endswith("ss") else rest
+
+
+def _lowered(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.lower() for word in words)
+
+
+def _inner_value(value: Any, key: str) -> Any:
+    """What an object has under a key, or all that the objects of a list have; None without it."""
+    if isinstance(value, JsonPairs):
+        return dict(value).get(key)
+    if not isinstance(value, list):
+        return None
+    found = [inner for item in value if (inner := _inner_value(item, key)) is not None]
+    return [one for inner in found for one in (inner if _is_plain_list(inner) else [inner])] or None
+
+
+def _is_plain_list(value: object) -> bool:
+    return isinstance(value, list) and not isinstance(value, JsonPairs)
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """The objects that a value is, or lists."""
+    items = [value] if isinstance(value, JsonPairs) else value if isinstance(value, list) else []
+    return [dict(item) for item in items if isinstance(item, JsonPairs)]
+
+
+def suggested_names(labels: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The fields of labels that say which result is meant."""
+    return [part.partition("=")[0] for part in suggested_fields(labels).split(",") if part]
 
 
 def _names_text(names: Iterable[str]) -> str:
@@ -381,17 +511,18 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
             f"test cases that expect a part of an id ({shown(part)}), not documents; {found}",
             hint="compare with parts of the ids: --match contains",
         )
-    if texts := expected_text_keys(names):
+    if texts := expected_text_keys(names) or [name for name in names if is_text_or_label(name)]:
         return InputError.at(
             source,
             None,
             f"test cases that expect text ({listing(map(shown, texts), 3)}), not documents; {found}",
-            hint="compare with the texts of the results: --match text",
+            hint="compare with the texts of the results: --match text"
+            + (f"; if these are ids: --column relevant={texts[0]}" if label_kind(texts[0]) else ""),
         )
     if answers := [name for name in names if label_kind(name)]:
         objects = [value for record in table.records if isinstance(value := record.get(answers[0]), JsonPairs)]
         if any(objects):
-            return _object_labels(source, answers[0], [dict(value) for value in objects])
+            return object_labels_error(source, answers[0], [dict(value) for value in objects])
         return InputError.at(
             source,
             None,
@@ -399,64 +530,141 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
             hint=f"if it is an id, say so: --column relevant={answers[0]}",
         )
     others = [name for name in names if not any(names_for([name], role) for role in ("id", "query", "k"))]
+    stemmed = [
+        name for name in others if _stem_size(name) and any(_is_label_value(one.get(name)) for one in table.records)
+    ]
+    likely = stemmed if len(stemmed) == 1 else others if len(others) == 1 else []
+    hint = f"name it: --column relevant={likely[0] if likely else 'KEY'}"
+    if stemmed == likely != []:
+        field = likely[0]
+        hint += f"; if results have it as a field: --match-field {field}={field_path(field)} (FIELD=PATH says where)"
     return InputError.at(
         source,
         None,
         "test cases without a key for the relevant documents (relevant_ids, expected_sources, gold_file, …), " + found,
-        hint=f"name it: --column relevant={others[0] if len(others) == 1 else 'KEY'}",
+        hint=hint,
     )
 
 
-def _object_labels(source: str, name: str, objects: Sequence[Mapping[str, Any]]) -> InputError:
+def _is_label_value(value: Any) -> bool:
+    items = value if _is_plain_list(value) else [value]
+    return any(isinstance(item, (str, int)) and not isinstance(item, bool) for item in items)
+
+
+def check_object_labels(source: str, table: Records, key: str) -> None:
+    """Raise if labels are objects with more than an id: one that lacks its clause would match any clause."""
+    labels: list[dict[str, Any]] = []
+    first_line: int | None = None
+    for line, record in zip(table.line.tolist(), table.records, strict=True):
+        for label in _objects(record.get(key)) if _is_label(record.get(key)) else ():
+            labels.append(label)
+            if id_key_of(label) is None or further_fields(list(label), _id_and_grade(label)):
+                first_line = first_line or line
+    if first_line is not None:
+        raise object_labels_error(source, key, labels, first_line)
+
+
+def _is_label(value: Any) -> bool:
+    """Whether an object, or a list of them, is not an object of ids and grades."""
+    return not isinstance(value, JsonPairs) or not all(isinstance(inner, (int, float)) for _, inner in value)
+
+
+def _id_and_grade(label: Mapping[str, Any]) -> list[str]:
+    return [*(key for key in (id_key_of(label),) if key), *columns_for(list(label), "grade")]
+
+
+def object_labels_error(
+    source: str, name: str, labels: Sequence[Mapping[str, Any]], line: int | None = None
+) -> InputError:
     """The error for labels that are objects: around a list of ids, or with fields that a result must have."""
-    keys = list(dict.fromkeys(key for one in objects for key in one))
-    lists = [key for key in keys if any(isinstance(one.get(key), list) for one in objects)]
-    lists.sort(key=lambda key: tuple(map(str.lower, WORD.findall(key)[:1])) not in STEM_WORDS)
-    parts = " --match contains" if any(PART_WORDS & set(map(str.lower, WORD.findall(key))) for key in keys) else ""
-    expected = "expected the ids of documents"
-    if lists:
-        hint = f"name the key in it: --column relevant={name}.{lists[0]}"
-    elif len(keys) == 1:
-        hint = f"name the key in it: --column relevant={name}.{keys[0]}{parts}"
-    elif all(len(one) == len(keys) for one in objects if one):
-        fields = " ".join(f"--match-field {key}=PATH" for key in keys)
-        expected = "expected ids, or the place in a result of each field that must match"
-        hint = f"say where results have them: --column relevant={name} {fields}{parts}"
-    else:
-        expected = "expected the same fields in all cases, or the ids of documents"
-        hint = 'list the documents that match: {"query": "…", "relevant_ids": ["…"]}'
+    keys = list(dict.fromkeys(key for label in labels for key in label))
+    lists = [key for key in keys if any(isinstance(label.get(key), list) for label in labels)]
+    stemmed = [key for key in lists if _lowered(WORD.findall(key)[:1]) in STEM_WORDS]
+    fields, names = suggested_fields(labels), suggested_names(labels)
+    expected = "expected ids, or the fields that a result must have"
+    hints = []
+    if (quote := quote_key(keys)) is not None and text_key_of(name) is not None:
+        hints.append(f"to find {shown(quote)} in the texts of results: --match text")
+    if stemmed or (lists and set(names) <= set(lists)):
+        expected = "expected the ids of documents"
+        hints.append(f"name the key in it: --column relevant={name}.{(stemmed or lists)[0]}")
+    elif names:
+        hints.append(f"if results have these fields: --match-field {fields} (FIELD=PATH says where)")
+        if len(names) > 1 and (one := next(filter(_is_document, names), None)) is not None:
+            hints.append(f"to compare {shown(one)} alone: --column relevant={name}.{one}")
     found = listing(map(shown, keys), 8)
     return InputError.at(
-        source, None, f"test cases whose {shown(name)} is an object with {found}; {expected}", hint=hint
+        source,
+        line,
+        f"test cases whose {shown(name)} has objects with {found}; {expected}",
+        hint="; ".join(hints) or 'list the documents that match: {"query": "…", "relevant_ids": ["…"]}',
     )
+
+
+def _is_document(name: str) -> bool:
+    """Whether a field of a label names a document by itself, in full."""
+    words = {word.lower() for word in WORD.findall(name)}
+    return bool(words & {*NOUNS, "id"}) and not words & PART_WORDS
 
 
 # -- cases that expect nothing ----------------------------------------------------------------------------------
 
-ANSWERABLE_NAMES = ("answerable", "is_answerable", "has_answer", "in_kb", "in_corpus", "in_scope")
-NOTHING_NAMES = ("should_abstain", "expect_abstain", "abstain", "should_refuse", "expect_refusal", "negative",
-                 "is_negative", "unanswerable", "no_answer", "expect_no_results", "expect_empty", "expects_nothing",
-                 "out_of_scope", "out_of_corpus")  # fmt: skip
-KIND_NAMES = ("expected_behavior", "expected_behaviour", "behavior", "expect", "expected", "kind", "category", "type")
-NOTHING_WORDS = ("refuse", "refusal", "abstain", "abstention", "not in corpus", "no answer", "unanswerable", "nonsense",
-                 "out of scope", "out of domain", "out of corpus", "not found", "negative", "no results")  # fmt: skip
-_ANSWERABLE, _NOTHING, _KINDS, _WORDS = (
-    frozenset(map(normalize_name, names)) for names in (ANSWERABLE_NAMES, NOTHING_NAMES, KIND_NAMES, NOTHING_WORDS)
+# A flag is true or false; a kind is one word of several. Names have filling words before them: should_refuse,
+# is_answerable, expected_fallback.
+
+FILLING = r"(?:is|has|have|be|in|was|should|expect(?:ed|s)?|to|safety|query|question|case)*"
+NOTHING_CORE = (
+    r"abstain(?:ed|s)?|abstention|refus(?:e|es|ed|al)|declin(?:e|ed)|reject(?:ed)?|fallback|negative(?:case|test)?|"
+    r"unanswerable|(?:no|empty|zero)(?:answer|match|result|hit|document|doc|source|evidence|retrieval)(?:es|s)?|"
+    r"nothing(?:expected|found)?|empty|none|notfound|outof(?:scope|corpus|domain|kb|context)|oos|ood|offtopic|"
+    r"insufficient(?:context|evidence)?|unsupported|nil"
+)
+ANSWERABLE_CORE = (
+    r"answer(?:able|ed|s)?(?:exists|present)?|find(?:answer|s)?|found|match(?:es)?|hits?|retrieve[ds]?|results?|"
+    r"kb|corpus|scope|domain|sufficient(?:context|evidence)?|supported|evidence|relevantdocs?"
+)
+NOTHING_FLAG = re.compile(rf"(?:must)?{FILLING}(?:{NOTHING_CORE})")
+ANSWERABLE_FLAG = re.compile(rf"{FILLING}(?:{ANSWERABLE_CORE})")
+KIND_NAME = re.compile(
+    r"(?:(?:expected|question|query|case|test|answer)*(?:kind|category|type|class|group|bucket|behaviou?r|outcome|status|"
+    r"verdict|label|shape|difficulty|tier|tags?|labels)|expects?|expected|split)"
+)
+NOTHING_KIND = re.compile(
+    r"refus(?:e|al)|abstain|abstention|.*unanswerable.*|nonsense|.*outof(?:scope|domain|corpus|kb|context|distribution).*"
+    r"|oos|ood|offtopic|negatives?|negative(?:control|case|query|test)s?|truenegatives?|.*no(?:t)?(?:in(?:corpus|kb|docs)|"
+    r"found|answer(?:able)?|results?|match(?:es)?|hits?|info(?:rmation)?)|insufficient(?:context|evidence|information)?|"
+    r"absent|missing(?:info|information|answer)?|irrelevant|decline"
 )
 
 
 def answerable_flag(record: Mapping[str, Any]) -> bool | None:
-    """Whether a case says that it has an answer (``answerable``), or has none (``kind: unanswerable``); None if not."""
-    for name, value in record.items():
-        normalized = normalize_name(name)
-        if isinstance(value, bool):
-            if normalized in _ANSWERABLE:
-                return value
-            if normalized in _NOTHING:
-                return not value
-        elif isinstance(value, str) and normalized in _KINDS and normalize_name(value) in _WORDS:
-            return False
-    return None
+    """Whether a case says that it has an answer (``answerable``), or has none (``kind: unanswerable``); None if not.
+
+    A flag comes before a kind. ``should_refuse: false`` says neither: there are other reasons to refuse.
+    """
+    flags = [(_flag(name), value) for name, value in record.items() if isinstance(value, bool)]
+    if any(flag is value for flag, value in flags):
+        return False
+    if any(flag is False for flag, _ in flags):
+        return True
+    return False if any(_says_nothing(name, value) for name, value in record.items()) else None
+
+
+def _says_nothing(name: str, value: Any) -> bool:
+    """Whether a key is a kind, a category or tags, and says that nothing is expected."""
+    if not isinstance(value, (str, list)) or not KIND_NAME.fullmatch(normalize_name(name)):
+        return False
+    kinds = [value] if isinstance(value, str) else value
+    return any(isinstance(kind, str) and bool(NOTHING_KIND.fullmatch(normalize_name(kind))) for kind in kinds)
+
+
+@lru_cache(1024)
+def _flag(name: str) -> bool | None:
+    """Which value of a flag says that nothing is expected; None if a name is not such a flag."""
+    normalized = normalize_name(name)
+    if NOTHING_FLAG.fullmatch(normalized):
+        return True
+    return False if ANSWERABLE_FLAG.fullmatch(normalized) else None
 
 
 # -- keys that change the meaning, but are not used -------------------------------------------------------------
@@ -513,7 +721,7 @@ def unused_notes(source: str, names: Sequence[str], used: Iterable[str], texts_u
         keys = [name for name in names if name not in used and unused.pattern.fullmatch(normalize_name(name))]
         if keys:
             notes.append(Note(unused.code, f"{source}: {unused.text.format(key=keys[0])}"))
-    texts = [name for name in expected_text_keys(names) if name not in used]
+    texts = [name for name in (*expected_text_keys(names), *filter(is_text_or_label, names)) if name not in used]
     if texts and not texts_used:
         message = f"{texts[0]} is not used: only ids are compared; to compare texts: --match text"
         notes.append(Note("text-unused", f"{source}: {message}"))

@@ -31,7 +31,7 @@ TEXT_NOUNS = {"content", "contents", "context", "contexts", "fact", "facts", "ke
               "quote", "quotes", "snippet", "snippets", "term", "terms", "text", "texts"}  # fmt: skip
 TEXT_OWNERS = {"doc", "docs", "document", "documents", "source", "sources", "file", "files"}  # which have such texts
 PATTERN_WORDS = {"match", "matches", "pattern", "patterns", "regex", "regexes", "regexp"}
-PART_WORDS = {"contain", "contains", "substring", "substrings"}
+PART_WORDS = {"contain", "contains", "substring", "substrings", "hint", "hints", "fragment", "fragments"}
 ALL_WORDS = {"all", "must"}
 MAX_PATTERN = 500  # characters of a regular expression
 MAX_TEXT = 100_000  # characters of a result that a regular expression is tried on
@@ -95,6 +95,27 @@ class ExpectedText:
             else:
                 found = (string in compared for string in strings)
         return all(found) if self.key.needs_all else any(found)
+
+
+QUOTE_WORDS = ("quote", "quotes", "snippet", "excerpt", "passage", "substring", "contains", "phrase", "phrases", "text",
+               "content", "fact")  # of the text in an object, the best first  # fmt: skip
+
+
+def quote_key(names: Iterable[str]) -> str | None:
+    """Which key of an object has the text that a result must contain; None without one."""
+    words = {name: {word.lower() for word in WORD.findall(name)} for name in names}
+    return next((name for quote in QUOTE_WORDS for name in words if quote in words[name]), None)
+
+
+def expected_texts(value: Any, key: TextKey, place: str) -> list[ExpectedText]:
+    """The expected texts of a case: one for all its strings; one for each object that has a quote."""
+    objects = [item for item in value if isinstance(item, JsonPairs)] if isinstance(value, list) else []
+    if not objects or isinstance(value, JsonPairs) or len(objects) < len(value):
+        found = expected_text(value, key, place)
+        return [] if found is None else [found]
+    texts = [dict(item).get(quote_key(item.names()) or "") for item in objects]
+    single = [expected_text(text, key, place) for text in texts]
+    return [text for text in single if text is not None]
 
 
 def expected_text(value: Any, key: TextKey, place: str) -> ExpectedText | None:

@@ -1,27 +1,37 @@
 """Labels with several fields, such as a document and a clause, or a path and lines; and the same fields of results.
 
-``doc_id=metadata.doc`` compares the field ``doc_id`` of a label with what a result has at a path.
-``start..end=from..to`` is a range of two fields on either side. A label and a result become ids that list the values,
-so that two results with the same values are one; ``match`` compares them.
+``doc_id=metadata.doc`` compares the field ``doc_id`` of a label with what a result has at a path; several are separated
+by commas. ``start..end=from..to`` is a range of two fields on either side, ``title_contains=title`` a part of a text.
+A label and a result become ids that list the values, so that two results with the same values are one; ``match``
+compares them. A label need not have all of the fields: those that it has must match.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.io.formats.expected_text import WORD, text_key_of
+from rankgauge.io.formats.json_mapping import DESCRIPTIONS, id_key_of
 from rankgauge.io.formats.json_text import JsonPairs, describe_json
+from rankgauge.io.formats.named_columns import columns_for, normalize_name
 
 RANGE = re.compile(r"[Ll]?(\d+)(?:\s*[-–:]\s*[Ll]?(\d+))?")
 BETWEEN = ".."
-EXAMPLE = "--match-field doc_id=metadata.doc --match-field clause=metadata.clause"
+EXAMPLE = "--match-field doc_id=metadata.doc,clause=metadata.clause"
 Compare = Callable[[str, str], bool]
 ABSENT = object()
 WRAPPERS = ("node", "document")  # of a result with its score
+RANGE_WORDS = {"line", "lines", "linerange", "range", "span"}
+PART_WORDS = {"contain", "contains", "substring", "includes", "include", "fragment", "hint"}
+PREFIX_WORDS = {"prefix", "startswith"}
+IDENTIFYING = {"title", "url", "source", "kind", "type", "name"}  # descriptions, unless a label has no id
+NO_FIELDS = re.compile(r"(?:max|min)\w*|k|topk|why|reason\w*|rationale|note\w*|comment\w*|description|verify|optional")
 
 
 @dataclass(frozen=True)
@@ -34,18 +44,24 @@ class MatchField:
     @property
     def is_range(self) -> bool:
         """Whether values overlap rather than being equal."""
-        return len(self.label) > 1 or len(self.result) > 1 or "line" in self.label[0].lower()
+        is_pair = len(self.label) > 1 or len(self.result) > 1
+        return is_pair or bool(RANGE_WORDS & set(_words(self.label[0])))
+
+    @property
+    def last_word(self) -> str:
+        """The last word of the name, which may say how texts are compared."""
+        return (_words(self.label[0]) or [""])[-1]
 
     @classmethod
     def parse(cls, text: str) -> MatchField:
-        """From ``FIELD=PATH``, or ``FIELD`` if the path is the same."""
+        """From ``FIELD=PATH``, or ``FIELD`` if the path is the same; that of ``title_contains`` is ``title``."""
         label, sign, result = text.partition("=")
         sides = tuple(
             tuple(part.strip() for part in side.split(BETWEEN)) for side in (label, result if sign else label)
         )
         if not all(all(side) and len(side) <= 2 for side in sides):
             raise UsageError(f"--match-field takes FIELD=PATH, found {shown(text)}", hint=EXAMPLE)
-        return cls(*sides)
+        return cls(sides[0], sides[1] if sign else tuple(map(_compared_name, sides[0])))
 
 
 class FieldLabels:
@@ -56,55 +72,140 @@ class FieldLabels:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> FieldLabels:
-        """From texts such as ``clause=metadata.clause``."""
-        return cls([MatchField.parse(text) for text in texts])
+        """From texts such as ``clause=metadata.clause``, each of one field or of several."""
+        return cls([MatchField.parse(part) for text in texts for part in text.split(",")])
 
     def __bool__(self) -> bool:
         return bool(self.fields)
 
+    @property
+    def names(self) -> list[str]:
+        """The fields of labels."""
+        return [name for field in self.fields for name in field.label]
+
     def label_id(self, value: Any) -> str:
-        """The id of a label; raises if it lacks a field."""
-        return self._id(value, [field.label for field in self.fields], "a label")
+        """The id of a label; raises if it has none of the fields."""
+        values = self._values_at(value, [field.label for field in self.fields], "a label")
+        if all(one is None for one in values):
+            raise InputError(f"a label has none of {listing(map(shown, self.names), 5)}: found {_described(value)}")
+        return json.dumps(values, ensure_ascii=False)
 
     def result_id(self, value: Any) -> str:
-        """The id of a result, or of the first of a pair of a result and its score; raises if it lacks a field."""
+        """The id of a result, or of the first of a pair of a result and its score; one without fields keeps its own."""
         if isinstance(value, (tuple, list)) and len(value) == 2 and not isinstance(value, JsonPairs):
             value = value[0] if not hasattr(value, "_fields") else value
-        return self._id(value, [field.result for field in self.fields], "a result")
+        values = self._values_at(value, [field.result for field in self.fields], "a result")
+        if all(one is None for one in values):
+            values.append(str(_own_id(value)))
+        return json.dumps(values, ensure_ascii=False)
 
-    def _id(self, value: Any, sides: Sequence[tuple[str, ...]], what: str) -> str:
-        texts = []
+    def _values_at(self, value: Any, sides: Sequence[tuple[str, ...]], what: str) -> list[Any]:
+        """The value of each field: a text, a list of texts of which one is enough, a range; None without it."""
+        values: list[Any] = []
         for field, paths in zip(self.fields, sides, strict=True):
             found = [_at(value, path) for path in paths]
             if ABSENT in found or None in found:
-                path = paths[found.index(ABSENT if ABSENT in found else None)]
-                raise InputError(
-                    f"{what} has no {shown(path)}: found {_described(value)}",
-                    hint=f"name the place of each field: {EXAMPLE}",
-                )
-            texts.append(_range_text(found, what) if field.is_range else _text(found[0], what, paths[0]))
-        return json.dumps(texts, ensure_ascii=False)
+                values.append(None)
+            else:
+                values.append(_range_text(found, what) if field.is_range else _texts(found[0], what, paths[0]))
+        return values
 
-    def match(self, label: str, result: str, compare: Compare) -> bool:
-        """Whether all fields match: ranges if they overlap, texts as ``compare`` says."""
+    def match(self, label: str, result: str, compare: Compare, *, ignore_case: bool = False) -> bool:
+        """Whether all fields of a label match: ranges if they overlap, parts of texts, others as ``compare`` says."""
         sides = self._values(label, "the label"), self._values(result, "the result")
         for field, wanted, found in zip(self.fields, *sides, strict=True):
-            if not (_overlap(wanted, found) if field.is_range else compare(wanted, found)):
+            if wanted is None:
+                continue
+            compare_one = _comparison(field, compare, ignore_case=ignore_case)
+            if found is None or not any(compare_one(one, other) for one in _listed(wanted) for other in _listed(found)):
                 return False
         return True
 
-    def _values(self, name: str, what: str) -> list[str]:
+    def check_results(self, results: Iterable[str]) -> None:
+        """Raise if there are results, and none has one of the fields: its path is wrong."""
+        try:
+            rows = [self._values(name, "the result") for name in results]
+        except InputError:
+            return  # which is said once a label is compared
+        for number, field in enumerate(self.fields):
+            if rows and all(row[number] is None for row in rows):
+                others = [one.result[0] for place, one in enumerate(self.fields) if any(row[place] for row in rows)]
+                found = f"found {listing(map(shown, others), 5)}" if others else "found none of the fields"
+                name, path = BETWEEN.join(field.label), BETWEEN.join(field.result)
+                raise InputError(
+                    f"no result has {shown(path)}: {found}",
+                    hint=f"say where results have it: --match-field {name}=PATH, for example {name}=metadata.{path}",
+                )
+
+    def _values(self, name: str, what: str) -> list[Any]:
         """The values that an id lists; raises if it is an id of another kind."""
         try:
             values = json.loads(name)
         except ValueError:
             values = None
-        if not isinstance(values, list) or len(values) != len(self.fields):
+        size = len(self.fields)
+        is_known = isinstance(values, list) and (len(values) == size or values[:-1] == [None] * size)
+        if not is_known:
             raise InputError(
                 f"{what} {shown(name)} is an id without fields",
                 hint="--match-field compares objects: the labels and results of a log, test cases and a live retriever",
             )
-        return values
+        return list(values[:size])
+
+
+def suggested_fields(labels: Iterable[Mapping[str, Any]]) -> str:
+    """The fields of labels that say which result is meant, as ``--match-field`` takes them; empty if there are none."""
+    fields: dict[str, str] = {}
+    for label in labels:
+        others = DESCRIPTIONS if id_key_of(label) else DESCRIPTIONS - IDENTIFYING
+        described = {*columns_for(list(label), "grade"), *(name for name in label if normalize_name(name) in others)}
+        for name, value in label.items():
+            if name in described or not _is_condition(name, value):
+                continue
+            is_plural = isinstance(value, list) and name.endswith("s") and not name.endswith("ss")
+            path = _compared_name(name[:-1] if is_plural else name)
+            fields.setdefault(name, name if path == name else f"{name}={path}")
+    return ",".join(fields.values())
+
+
+def _is_condition(name: str, value: Any) -> bool:
+    """Whether a field of a label says which result is meant, rather than describing it."""
+    is_part = set(_words(name)) & (PART_WORDS | PREFIX_WORDS)
+    if NO_FIELDS.fullmatch(normalize_name(name)) or (text_key_of(name) is not None and not is_part):
+        return False
+    items = value if isinstance(value, list) and not isinstance(value, JsonPairs) else [value]
+    return bool(items) and all(isinstance(one, (str, int)) and not isinstance(one, bool) for one in items)
+
+
+def _words(name: str) -> list[str]:
+    return [word.lower() for word in WORD.findall(name)]
+
+
+def _compared_name(name: str) -> str:
+    """The field of a result that a label with such a name is compared with: ``title`` for ``title_contains``."""
+    parts = WORD.findall(name)
+    if len(parts) < 2 or parts[-1].lower() not in PART_WORDS | PREFIX_WORDS:
+        return name
+    return name[: name.rindex(parts[-1])].rstrip("_-. ")
+
+
+def _comparison(field: MatchField, compare: Compare, *, ignore_case: bool) -> Compare:
+    """How values of a field are compared, by its name: part of a text, its beginning, a range; else as it is said."""
+    if field.is_range:
+        return _overlap
+
+    def compared(text: str) -> str:
+        return text.casefold() if ignore_case else text
+
+    if field.last_word in PART_WORDS:
+        return lambda label, value: compared(label) in compared(value)
+    if field.last_word in PREFIX_WORDS:
+        return lambda label, value: compared(value).startswith(compared(label))
+    return compare
+
+
+def _listed(value: Any) -> list[str]:
+    return value if isinstance(value, list) else [value]
 
 
 def _at(value: Any, path: str) -> Any:
@@ -113,17 +214,35 @@ def _at(value: Any, path: str) -> Any:
     for name in WRAPPERS if found is ABSENT else ():
         wrapped = _follow(value, name)
         found = _follow(wrapped, path) if found is ABSENT and wrapped is not ABSENT else found
-    return found
+    return _own_id(value, ABSENT) if found is ABSENT and path == "id" else found
 
 
 def _follow(value: Any, path: str) -> Any:
     for name in path.split("."):
         if isinstance(value, JsonPairs):
             value = dict(value)
+        if isinstance(value, (str, int, float, list, tuple)) and not hasattr(value, "_fields"):
+            return ABSENT
         value = value.get(name, ABSENT) if isinstance(value, Mapping) else getattr(value, name, ABSENT)
         if value is ABSENT:
             return ABSENT
     return value
+
+
+def _own_id(value: Any, default: Any = "") -> Any:
+    """The id that a result has by itself."""
+    if isinstance(value, (str, int)):
+        return value
+    values = dict(value) if isinstance(value, (JsonPairs, Mapping)) else getattr(value, "__dict__", {})
+    key = id_key_of(map(str, values))
+    return default if key is None else values[key]
+
+
+def _texts(value: Any, what: str, path: str) -> Any:
+    """A value as text; a list of values as a list of texts, None if it is empty."""
+    if isinstance(value, (list, tuple)) and not isinstance(value, JsonPairs):
+        return [_text(one, what, path) for one in value] or None
+    return _text(value, what, path)
 
 
 def _text(value: Any, what: str, path: str) -> str:

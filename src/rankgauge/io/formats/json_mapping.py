@@ -306,15 +306,18 @@ ELASTICSEARCH_INDEX = "_index"  # beside the _id of a document, in ratings
 
 def _check_one_field(keys: Sequence[str], used: Sequence[str]) -> None:
     """Raise if a label has further fields: a label without its clause would match any clause of its document."""
-    known = (*used, ELASTICSEARCH_INDEX)
-    others = [key for key in keys if key not in known and normalize_name(key) not in DESCRIPTIONS]
-    if others:
-        named = " ".join(f"--match-field {key}=PATH" for key in (used[0], *others[:2]))
+    if others := further_fields(keys, used):
         raise StructureError(
             f"an object with {', '.join(shown(key) for key in (used[0], *others[:4]))}",
             expected="labels with one field, an id, or the place in a result of each field that must match",
-            hint=f"say where results have them: {named}",
+            hint=f"say where results have them: --match-field {','.join((used[0], *others[:2]))}",
         )
+
+
+def further_fields(keys: Sequence[str], used: Sequence[str]) -> list[str]:
+    """The keys of a label that say which part of a document is meant."""
+    known = (*used, ELASTICSEARCH_INDEX)
+    return [key for key in keys if key not in known and normalize_name(key) not in DESCRIPTIONS]
 
 
 def _id_keys(keys: Sequence[str]) -> list[str]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankgauge.core.batch import Batch
+from rankgauge.core.formatting import plural
 from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.qrels import ANSWERABLE
@@ -30,6 +31,7 @@ from rankgauge.io.formats.case_keys import (
     CaseKeys,
     KeyFinder,
     answerable_flag,
+    check_object_labels,
     holds_labels,
     is_case,
     label_kind,
@@ -72,6 +74,7 @@ from rankgauge.io.formats.named_columns import (
 from rankgauge.io.formats.test_sets import (
     CaseRecords,
     cases_of_objects,
+    filtered_name,
     first_case,
     holds_lists,
     is_case_header,
@@ -79,6 +82,7 @@ from rankgauge.io.formats.test_sets import (
 )
 from rankgauge.io.row_checks import several_systems
 from rankgauge.io.text_checks import replace_lone_surrogates
+from rankgauge.measures.aggregates import WEIGHT, are_weights
 
 CONTEXT_KEYS = ("retrieved_contexts", "contexts")  # of texts, beside a list of ids or in its place
 DEFAULT_ERROR = "failed"
@@ -172,7 +176,11 @@ class Log:
                 )
             return None
 
-        rows = self._plain_labels() or self._collect(faults, "qrels", read)
+        rows = self._plain_labels()
+        if rows is None:
+            if (key := self.keys.get("relevant")) is not None and not self.fields:
+                check_object_labels(faults.source, self.records, key)
+            rows = self._collect(faults, "qrels", read)
         columns = {**self.columns(), **self.answerable(rows.empty)}
         return replace(rows, columns=columns, evidence=self._evidence(), forbidden=self._forbidden(faults))
 
@@ -331,7 +339,7 @@ class Log:
                     [line],
                     expected=f"{shown(key)}, as other cases have, for query {shown(query)}",
                     found="nothing",
-                    action=NOTHING_HINT,
+                    action=f"{NOTHING_HINT}; to leave such cases out: {filtered_name(faults.source, key)}",
                 )
                 return None
             return []
@@ -417,7 +425,10 @@ class Log:
         if not isinstance(items, list):
             return value
         make_id = self.fields.result_id if kind == "run" else self.fields.label_id
-        return [_with_id(item, make_id(item), kind) for item in items]
+        try:
+            return [_with_id(item, make_id(item), kind) for item in items]
+        except InputError as error:
+            raise StructureError(error.message, expected="the fields that --match-field names") from None
 
     def _is_by_text(self, row: int) -> bool:
         """Whether the results on a row are identified by their texts, too; those with fields are not."""
@@ -516,12 +527,16 @@ def load_objects(
 
 def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequence[str], match: str) -> Log:
     records = table.records
-    found = KeyFinder(faults.source, records, columns, match).find()
+    labels = FieldLabels.of(fields)
+    found = KeyFinder(faults.source, records, columns, match, labels).find()
     keys, notes = found.keys, _notes(faults.source, table, found)
     ids = _query_ids(faults, records, keys)
     system_key = _system_key(records, ids, columns)
     if system_key is None:
-        queries = _unique_queries(faults, records, ids, {})
+        repeated = _repeated_cases(records, ids, keys)
+        if repeated:
+            notes.append(_repeated_note(faults.source, records, ids, repeated))
+        queries = _unique_queries(faults, records, {row: ids[row] for row in ids if row not in repeated}, {})
         return Log(
             faults,
             records,
@@ -530,14 +545,14 @@ def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequen
             notes=notes,
             is_named=found.is_named,
             kind=table.kind,
-            fields=FieldLabels.of(fields),
+            fields=labels,
         )
     result_keys = {keys[role] for role in ("retrieved", "error") if role in keys}
     rows = [row for row in ids if result_keys & records.records[row].keys()]  # others have labels only
     systems = {row: _system_name(records.records[row].get(system_key)) for row in rows}
     queries = _unique_queries(faults, records, ids, systems)
     separated = {**keys, "system": system_key}
-    return Log(faults, records, separated, queries, systems, notes, found.is_named, fields=FieldLabels.of(fields))
+    return Log(faults, records, separated, queries, systems, notes, found.is_named, fields=labels)
 
 
 def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
@@ -545,8 +560,12 @@ def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
     if "retrieved" in found.keys:
         return [*table.notes, *found.notes]
     used = [key for role, key in found.keys.items() if role != "k"]
+    weights = [record[WEIGHT] for record in table.records.records if WEIGHT in record]
+    text_weights = f"{source}: {WEIGHT} is text, so every query counts the same; to show groups: --by {WEIGHT}"
+    notes = [Note("weight-unused", text_weights)] if weights and not are_weights(weights) else []
     has_text_rules = any(record.get("match") == "text" for record in table.records.records)
-    return [*table.notes, *found.notes, *unused_notes(source, table.records.names, used, has_text_rules)]
+    unused = unused_notes(source, table.records.names, used, has_text_rules)
+    return [*table.notes, *found.notes, *notes, *unused]
 
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
@@ -624,6 +643,28 @@ def _system_key(records: Records, ids: Mapping[int, bytes], columns: Columns) ->
 
 def _system_name(value: object) -> str:
     return str(value) if isinstance(value, (str, int)) else ""
+
+
+def _repeated_cases(records: Records, ids: Mapping[int, bytes], keys: Mapping[str, str]) -> set[int]:
+    """The rows of test cases without ids that have the text and the labels of a case before them."""
+    if "id" in keys or "retrieved" in keys or len(set(ids.values())) == len(ids):
+        return set()
+    label_keys = [keys[role] for role in ("relevant", "grades", "evidence") if role in keys]
+    first_rows: dict[bytes, int] = {}
+    repeated = set()
+    for row, query in ids.items():
+        first = records.records[first_rows.setdefault(query, row)]
+        is_again = first_rows[query] != row and bool(label_keys)
+        if is_again and all(records.records[row].get(key) == first.get(key) for key in label_keys):
+            repeated.add(row)
+    return repeated
+
+
+def _repeated_note(source: str, records: Records, ids: Mapping[int, bytes], repeated: set[int]) -> Note:
+    row = min(repeated)
+    line = f"line {int(records.line[row])}" if int(records.line[row]) else f"case {row + 1}"
+    message = f"{source}: {plural(len(repeated), 'case')} with the query and labels of another, counted once: {line}"
+    return Note("case-repeated", f"{message}, {shown(ids[row])}")
 
 
 def _unique_queries(

@@ -23,7 +23,7 @@ from rankgauge.core.formatting import listing, plural
 from rankgauge.errors import InputError, InputTypeError, Note, shown
 from rankgauge.io.byte_streams import AnyFile, Limits, open_source, split_selector
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats.case_keys import KEYS, NOUNS, holds_labels, is_case, label_kind, names_for
+from rankgauge.io.formats.case_keys import KEYS, NOUNS, answerable_flag, holds_labels, is_case, label_kind, names_for
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
 from rankgauge.io.formats.json_mapping import id_key_of
 from rankgauge.io.formats.json_text import (
@@ -59,9 +59,41 @@ class CaseRecords:
     kind: str = ""  # what the file is, if it is known and holds no labels
 
 
+FILTER = re.compile(r"\[\?([^\[\]]+)\]$")  # of cases that have a key: cases.json#queries[?expected_files]
+
+
+def list_selector(selector: str | None) -> str | None:
+    """What chooses a list, without what leaves cases out; None if all of a file is read."""
+    return None if selector is None else FILTER.sub("", selector) or None
+
+
+def filtered_name(source: str, key: str) -> str:
+    """A file without the cases that lack a key, as it is named, with the quotation marks that shells need."""
+    file, selector = split_selector(source)
+    return f"'{file}#{list_selector(selector) or ''}[?{key}]'"
+
+
 def read_test_set(faults: Faults, data: bytes, columns: Columns | None = None) -> CaseRecords:
     """The cases in a file's bytes; raises if it is not clear where they are."""
+    cases = _read_all(faults, data, columns)
+    wanted = FILTER.search(split_selector(faults.source)[1] or "")
+    return cases if wanted is None else _having(faults.source, cases, wanted[1])
+
+
+def _having(source: str, cases: CaseRecords, key: str) -> CaseRecords:
+    """The cases that have a key or say that nothing is expected, and a note on how many do not."""
+    records = cases.records.records
+    if not any(key in record for record in records):
+        names = listing(map(shown, cases.records.names), 12)
+        raise InputError.at(source, None, f"expected cases with a key {shown(key)}, found {names}")
+    rows = [row for row, record in enumerate(records) if key in record or answerable_flag(record) is False]
+    note = Note("left-out", f"{source}: {len(records) - len(rows)} of {len(records)} cases left out: no {shown(key)}")
+    return replace(cases, records=cases.records.take(rows), notes=(*cases.notes, note))
+
+
+def _read_all(faults: Faults, data: bytes, columns: Columns | None) -> CaseRecords:
     path, selector = split_selector(faults.source)
+    selector = list_selector(selector)
     head = Head(data, path, selector)
     if head.is_arrow:
         from rankgauge.io.formats.arrow import table_of
@@ -180,7 +212,7 @@ def first_case(head: Head) -> dict[str, Any] | None:
     if head.is_json and _has_rows(head):
         return head.record
     document = _sketch(head)
-    return None if document is None else _first_case_of(document, head.selector)
+    return None if document is None else _first_case_of(document, list_selector(head.selector))
 
 
 def holds_lists(head: Head) -> bool:
@@ -210,7 +242,7 @@ def _is_own_file(document: Any) -> bool:
 
 def _has_rows(head: Head) -> bool:
     """Whether a file has one object per line, or only one that has no cases in it: not a document around them."""
-    if head.record is None or head.is_array or head.selector is not None:
+    if head.record is None or head.is_array or list_selector(head.selector) is not None:
         return False
     document = JsonPairs(head.record.items())
     has_lists = _case_lists(document) or _object_lists(document)
@@ -233,7 +265,7 @@ def _sketch(head: Head) -> Any:
     if head.is_json:
         walk = _JsonWalk(head.text.decode("utf-8", "ignore"), MAX_DEPTH)
         if (
-            _first_case_of(walk.sketch(), head.selector) is None
+            _first_case_of(walk.sketch(), list_selector(head.selector)) is None
             and _may_hold_cases(walk.root)
             and len(head.data) > HEAD_BYTES
         ):
