@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge import InputError
-from rankgauge.rag.cases import read_cases
+from rankgauge.rag.cases import Case, read_cases
 
 ROWS = [
     {"id": "q1", "query": "reset 2FA?", "relevant_ids": ["a", "b"], "category": "auth", "topK": 3, "weight": 2},
@@ -135,3 +135,29 @@ def test_ids_that_contain_a_separator_are_a_json_list(tmp_path: Path) -> None:
     assert (found["q"].relevant, found["r"].relevant) == (["a", "b"], ["c;d", "e,f"])
     (tmp_path / "semicolons.csv").write_text('query;relevant_ids\nq;"a;b"\nr;c\n')
     assert read_cases(tmp_path / "semicolons.csv").judgments["q"].relevant == ["a", "b"]
+
+
+def test_reading_makes_no_object_per_case_until_one_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def counted_case(id: str, *values: Any) -> Case:
+        made.append(id)
+        return Case(id, *values)
+
+    monkeypatch.setattr("rankgauge.rag.cases.Case", counted_case)
+    cases = read_cases(ROWS)
+    assert (len(cases.cases), made) == (2, [])
+    assert cases.cases[1].query == "refund?"
+    assert [case.id for case in cases.cases[:1]] == ["q1"]
+    assert made == ["q1", "q2"]  # each of them once
+
+
+def test_cases_are_checked_when_they_are_read_not_when_they_are_used() -> None:
+    for wrong, message in (
+        ({"topK": 0}, "expected a whole number of at least 1 as k"),
+        ({"query": None}, "expected the text of a query, found none"),
+        ({"weight": -1}, "weight"),
+        ({"relevant_ids": 7.5}, "expected"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_cases([ROWS[0], {**ROWS[1], **wrong}])

@@ -7,10 +7,11 @@ They are read like the judgments of a log: the same keys, the same checks.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -89,39 +90,109 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
     if labels is None:
         rows = cases_log.qrels_rows(faults)
         faults.raise_errors()
-        qrels = build_qrels(SourceRows(rows, faults), name=title)
+        qrels = build_qrels(SourceRows(replace(rows, columns={}), faults), name=title)
         all_columns, evidence = rows.columns, rows.evidence
     else:
         qrels, all_columns, evidence = labels.judgments, cases_log.columns(), None
     for note in cases_log.warnings:
         warn_user(note.message)
-    texts, fields = cases_log.texts(), cases_log.case_fields()
     text_key = cases_log.keys.get("query")
-    case_columns = {name: dict(values) for name, values in all_columns.items() if name != text_key}
-    cases, lines, own_k = [], cases_log.records.line.tolist(), case_columns.get("k", {})
-    for key, row in cases_log.first_rows.items():
-        query_id = key.decode("utf-8", "surrogateescape")
-        line = lines[row] or None
-        if key not in texts:
-            raise InputError.at(
-                faults.source, line, "expected the text of a query, found none", hint='write {"query": "…"}'
-            )
-        k = _check_case_k(faults.source, line, own_k.get(query_id))
-        cases.append(Case(query_id, texts[key], k, fields[query_id]))
-    if are_weights(case_columns.get(WEIGHT, {}).values()) and WEIGHT in case_columns:
-        checked_weights([case_columns[WEIGHT].get(case.id, np.nan) for case in cases])
-    judgments = _judgments(cases_log, qrels, cases, has_own_rules=labels is not None)
-    return Cases(cases, judgments, case_columns, faults.source, cases_log.has_id_key, evidence, labels)
+    case_columns = {name: values for name, values in all_columns.items() if name != text_key}
+    texts, own_k = cases_log.texts(), _checked_k(cases_log, case_columns.get("k", {}))
+    if len(texts) < len(cases_log.first_rows):
+        row = next(row for query, row in cases_log.first_rows.items() if query not in texts)
+        message = "expected the text of a query, found none"
+        raise InputError.at(faults.source, _line_of(cases_log, row), message, hint='write {"query": "…"}')
+    if WEIGHT in case_columns and are_weights(case_columns[WEIGHT].values()):
+        weights = case_columns[WEIGHT]
+        checked_weights([weights.get(_text(query), np.nan) for query in cases_log.first_rows])
+    judgments = _JudgmentsOnDemand(partial(_judgments, cases_log, qrels, has_own_rules=labels is not None))
+    made = _CasesOnDemand(len(texts), partial(_make_cases, cases_log, own_k))
+    return Cases(made, judgments, case_columns, faults.source, cases_log.has_id_key, evidence, labels)
 
 
-def _judgments(
-    cases_log: question_log.Log, qrels: Qrels, cases: Sequence[Case], *, has_own_rules: bool
-) -> dict[str, QueryJudgments]:
+# Reading checks everything, in columns. The objects of cases are made when the first of them is asked for.
+
+
+class _CasesOnDemand(Sequence[Case]):
+    """Test cases as a sequence, whose objects are made at its first use."""
+
+    def __init__(self, size: int, make: Callable[[], list[Case]]) -> None:
+        self._size, self._make = size, make
+
+    @cached_property
+    def _cases(self) -> list[Case]:
+        with question_log.paused_collection():
+            return self._make()
+
+    @overload
+    def __getitem__(self, index: int) -> Case: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Case]: ...
+
+    def __getitem__(self, index: int | slice) -> Case | Sequence[Case]:
+        return self._cases[index]
+
+    def __iter__(self) -> Iterator[Case]:
+        return iter(self._cases)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __eq__(self, other: object) -> bool:
+        return self._cases == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # as of a list
+
+    def __repr__(self) -> str:
+        return repr(self._cases)
+
+
+class _JudgmentsOnDemand(Mapping[str, QueryJudgments]):
+    """The judgments of each case by its id, whose objects are made at the first use."""
+
+    def __init__(self, make: Callable[[], dict[str, QueryJudgments]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _judgments(self) -> dict[str, QueryJudgments]:
+        with question_log.paused_collection():
+            return self._make()
+
+    def __getitem__(self, query: str) -> QueryJudgments:
+        return self._judgments[query]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._judgments)
+
+    def __len__(self) -> int:
+        return len(self._judgments)
+
+    def __repr__(self) -> str:
+        return repr(self._judgments)
+
+
+def _make_cases(cases_log: question_log.Log, own_k: Mapping[str, int]) -> list[Case]:
+    fields = cases_log.case_fields()
+    queries = map(_text, cases_log.first_rows)
+    return [
+        Case(query, text, own_k.get(query), fields[query])
+        for query, text in zip(queries, cases_log.texts().values(), strict=True)
+    ]
+
+
+def _text(query: bytes) -> str:
+    return query.decode("utf-8", "surrogateescape")
+
+
+def _line_of(cases_log: question_log.Log, row: int) -> int | None:
+    return int(cases_log.records.line[row]) or None
+
+
+def _judgments(cases_log: question_log.Log, qrels: Qrels, *, has_own_rules: bool) -> dict[str, QueryJudgments]:
     """The judgments of each case: relevant are the ids that it lists, or else those with a grade above 0."""
-    grades: dict[str, dict[str, float]] = {case.id: {} for case in cases}
-    query_ids = qrels.queries.to_text()
-    for query, doc, grade in zip(qrels.query.tolist(), qrels.docs.to_text(), qrels.grades.tolist(), strict=True):
-        grades[query_ids[query]][doc] = grade
+    grades = {_text(query): {} for query in cases_log.first_rows} | qrels.to_dict()
     relevant = {query: [doc for doc, grade in docs.items() if grade > 0] for query, docs in grades.items()}
     relevant_key = cases_log.keys.get("relevant")
     if relevant_key is not None and "grades" in cases_log.keys and not has_own_rules:
@@ -131,10 +202,20 @@ def _judgments(
         }
         keys = {role: key for role, key in cases_log.keys.items() if role != "grades"}
         rows = replace(cases_log, keys=keys, queries=with_list).qrels_rows(Faults(CASES_SOURCE))
-        relevant.update({query.decode("utf-8", "surrogateescape"): [] for query in with_list.values()})
+        relevant.update({_text(query): [] for query in with_list.values()})
         for query_id, doc in zip(rows.query.to_text(), rows.doc.to_text(), strict=True):
             relevant[query_id].append(doc)
     return {query: QueryJudgments(relevant[query], docs) for query, docs in grades.items()}
+
+
+def _checked_k(cases_log: question_log.Log, column: Mapping[str, Any]) -> dict[str, int]:
+    """The k of each case that has one; raises if one is not a whole number of at least 1."""
+    own_k: dict[str, int] = {}
+    for query, row in cases_log.first_rows.items() if column else ():
+        k = _check_case_k(cases_log.faults.source, _line_of(cases_log, row), column.get(_text(query)))
+        if k is not None:
+            own_k[_text(query)] = k
+    return own_k
 
 
 def _check_case_k(source: str, line: int | None, value: object) -> int | None:

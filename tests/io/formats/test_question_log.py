@@ -8,11 +8,15 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scripts.examples import ROOT, blocks
 
 from rankgauge import InputError, RankgaugeWarning, evaluate, evaluate_runs, read_qrels, read_queries, read_run
 from rankgauge.core.run import Status
 from rankgauge.io import Reading, looks_like_log, read_log
+from rankgauge.io.faults import Faults
+from rankgauge.io.formats import question_log
 from rankgauge.io.formats.case_keys import KEYS
 from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.rag.cases import read_cases
@@ -398,3 +402,26 @@ def test_the_page_and_the_reader_know_every_key_of_the_schema() -> None:
         assert f"`{key}`" in text
     for key in SCHEMA["$defs"]["result"]["properties"]:
         assert f"`{key}`" in text
+
+
+IDS = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=3), max_size=4)
+
+
+@given(st.lists(st.tuples(IDS, IDS), min_size=1, max_size=5))
+def test_rows_of_plain_ids_are_what_rows_read_one_by_one_are(rows: list[tuple[list[str], list[str]]]) -> None:
+    """A number as the id in the last row makes the reader look at each row."""
+    objects = [
+        {"id": f"ü{n}", "query": "x", "relevant": labels, "retrieved": ids} for n, (labels, ids) in enumerate(rows)
+    ]
+    number = {"id": "last", "query": "x", "relevant": [7], "retrieved": [7]}
+    text = {"id": "last", "query": "x", "relevant": ["7"], "retrieved": ["7"]}
+    plain, slow = (question_log.load_objects(Faults("log"), [*objects, last]) for last in (text, number))
+    assert plain._plain_rows("run") is not None
+    assert slow._plain_rows("run") is None
+    for kind in ("qrels_rows", "run_rows"):
+        first, second = (getattr(log, kind)(Faults("log")) for log in (plain, slow))
+        assert list(first.query) == list(second.query)
+        assert list(first.doc) == list(second.doc)
+        assert first.value.tolist() == second.value.tolist()
+        assert first.line.tolist() == second.line.tolist()
+        assert (first.empty, first.extras) == (second.empty, second.extras)

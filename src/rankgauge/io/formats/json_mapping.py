@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import IO, Any
 
 import numpy as np
@@ -275,15 +276,9 @@ def read_entries(value: Any, kind: Kind) -> list[Entry]:
 
 def _read_entry(item: Any, kind: Kind) -> Entry:
     if isinstance(item, JsonPairs):
-        keys = item.names()
-        id_keys = _id_keys(keys)
-        number_keys = columns_for(keys, "score" if kind == "run" else "grade")
-        if len(id_keys) != 1 or len(number_keys) > 1 or len(set(keys)) != len(keys):
-            raise StructureError(f"an object with the keys {', '.join(shown(key) for key in keys[:12])}")
+        id_key, number_key = _entry_keys(tuple(item.names()), kind)
         values = dict(item)
-        if kind == "qrels":
-            _check_one_field(keys, (id_keys[0], *number_keys))
-        return values[id_keys[0]], (values[number_keys[0]] if number_keys else NO_NUMBER)
+        return values[id_key], (NO_NUMBER if number_key is None else values[number_key])
     if isinstance(item, list):
         if kind == "qrels" and item and all(isinstance(one, str) for one in item):
             raise StructureError(
@@ -295,6 +290,18 @@ def _read_entry(item: Any, kind: Kind) -> Entry:
             raise StructureError(f"a list of {len(item)} in the list")
         return item[0], item[1]
     return item, NO_NUMBER
+
+
+@lru_cache(256)
+def _entry_keys(keys: tuple[str, ...], kind: Kind) -> tuple[str, str | None]:
+    """Which key of an entry has its id, and which its number, if one has. Few entries of a file differ in this."""
+    id_keys = _id_keys(keys)
+    number_keys = columns_for(keys, "score" if kind == "run" else "grade")
+    if len(id_keys) != 1 or len(number_keys) > 1 or len(set(keys)) != len(keys):
+        raise StructureError(f"an object with the keys {', '.join(shown(key) for key in keys[:12])}")
+    if kind == "qrels":
+        _check_one_field(keys, (id_keys[0], *number_keys))
+    return id_keys[0], (number_keys[0] if number_keys else None)
 
 
 # Keys of a label that describe it; any other key, beside that of its id, says which part of a document is meant.

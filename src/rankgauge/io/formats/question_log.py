@@ -148,7 +148,7 @@ class Log:
                 part = replace(
                     self, queries={row: q for row, q in self.queries.items() if self.systems.get(row) == name}
                 )
-            collected = part._collect(faults, "run", part._retrieved)
+            collected = part._plain_rows("run") or part._collect(faults, "run", part._retrieved)
             extras = part._extras(faults)
             failed = () if extras is None else tuple(encode_id(query, "query id") for query in extras.errors)
             system = name.encode("utf-8", "surrogateescape")
@@ -176,7 +176,7 @@ class Log:
                 )
             return None
 
-        rows = self._plain_labels()
+        rows = self._plain_rows("qrels")
         if rows is None:
             if (key := self.keys.get("relevant")) is not None and not self.fields:
                 check_object_labels(faults.source, self.records, key)
@@ -184,35 +184,40 @@ class Log:
         columns = {**self.columns(), **self.answerable(rows.empty)}
         return replace(rows, columns=columns, evidence=self._evidence(), forbidden=self._forbidden(faults))
 
-    def _plain_labels(self) -> Batch | None:
-        """All labels at once, if each row lists different ids as ASCII text; None if not."""
-        key = self.keys.get("relevant")
-        if key is None or {"grades", "evidence"} & self.keys.keys() or self.systems or self.fields:
+    def _plain_rows(self, kind: Kind) -> Batch | None:
+        """All labels or all results at once, if each row lists ids as text, without numbers; None if not."""
+        key = self.keys.get("relevant" if kind == "qrels" else "retrieved")
+        others = {"grades", "evidence"} if kind == "qrels" else {"scores", "error"}
+        if key is None or others & self.keys.keys() or self.systems or self.fields:
             return None
-        if len(self.queries) != len(self.records.records):
+        if len(self.queries) != len(self.records.records) or (kind == "run" and self.is_by_text is not None):
             return None
         values: list[Any] = [record.get(key) for record in self.records.records]
-        if set(map(type, values)) != {list} or not set(map(type, chain.from_iterable(values))) <= {str}:
+        types = set(map(type, values))
+        if types == {str} and kind == "qrels" and (self.is_named or takes_one_string(key)):
+            docs = values
+            sizes = np.ones(len(values), dtype=np.int64)
+        elif types == {list}:
+            if kind == "qrels" and set(map(type, chain.from_iterable(values))) <= {str}:
+                values = [_distinct(docs) for docs in values]
+            docs = list(chain.from_iterable(values))
+            sizes = np.fromiter(map(len, values), np.int64, len(values))
+        else:
             return None
-        values = [
-            docs if len(docs) < 2 or len(set(docs)) == len(docs) else list(dict.fromkeys(docs)) for docs in values
-        ]
-        docs = list(chain.from_iterable(values))
-        text = "".join(docs)
-        if not text.isascii() or "\0" in text or not all(docs):
+        if not set(map(type, docs)) <= {str} or not _are_ids(docs):
             return None
-        sizes = np.fromiter(map(len, values), np.int64, len(values))
         rows = np.repeat(np.arange(len(values)), sizes)
         queries = list(self.queries.values())
         ids = Ids.from_bytes(queries)
         query = ids.take(rows)
         if sizes.all():
             query.__dict__["distinct"] = rows, ids  # no need to find out which ids differ
+        ends = np.cumsum(sizes)
         return Batch(
             self.records.line[rows],
             query,
             Ids.from_text(docs, "document id"),
-            np.ones(len(docs)),
+            np.ones(len(docs)) if kind == "qrels" else (ends[rows] - np.arange(len(docs))).astype(np.float64),
             empty=tuple(queries[row] for row in np.flatnonzero(sizes == 0).tolist()),
         )
 
@@ -257,8 +262,14 @@ class Log:
     def texts(self) -> dict[bytes, str]:
         """The text of each query that has one."""
         key = self.keys.get("query")
-        values = {query: self.records.records[row].get(key) for query, row in self.first_rows.items() if key}
-        return {query: text for query, text in values.items() if isinstance(text, str)}
+        if key is None:
+            return {}
+        records = self.records.records
+        values = [records[row].get(key) for row in self.first_rows.values()]
+        texts = dict(zip(self.first_rows, values, strict=True))
+        if set(map(type, values)) == {str}:
+            return texts
+        return {query: text for query, text in texts.items() if isinstance(text, str)}
 
     def _collect(self, faults: Faults, kind: Kind, read: Callable[[Faults, int], list[Entry] | None]) -> Batch:
         entry_rows = EntryRows(faults, kind)
@@ -447,6 +458,14 @@ class Log:
     def _has_labels(self, record: Record) -> bool:
         return any(self.keys.get(role) in record for role in ("relevant", "grades", "evidence"))
 
+    def _may_have_details(self) -> bool:
+        """Whether results may have more than ids: they are not all text, or texts are beside them or in their place."""
+        key = self.keys.get("retrieved", "")
+        if any(map(_is_context_key, self.records.names)):
+            return True
+        lists = [record.get(key) for record in self.records.records]
+        return not set(map(type, lists)) <= {list} or not set(map(type, chain.from_iterable(lists))) <= {str}
+
     def _error(self, record: Record) -> str | None:
         """Why a query failed; None if it did not. A value that is no text says only that it failed."""
         value = record.get(self.keys.get("error", ""))
@@ -461,7 +480,8 @@ class Log:
         numbers: dict[str, dict[str, float]] = {role: {} for role in NUMBER_ROLES}
         errors: dict[str, str] = {}
         refused: dict[str, bool] = {}
-        for row, query_id in self.queries.items():
+        roles = {"error", "refused", *NUMBER_ROLES} & self.keys.keys()
+        for row, query_id in self.queries.items() if roles or self._may_have_details() else ():
             record, query = self.records.records[row], query_id.decode("utf-8", "surrogateescape")
             is_by_text = self._is_by_text(row)
             for name, text, values in _details(record, self.keys.get("retrieved"), self.fields):
@@ -560,12 +580,12 @@ def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
     if "retrieved" in found.keys:
         return [*table.notes, *found.notes]
     used = [key for role, key in found.keys.items() if role != "k"]
-    weights = [record[WEIGHT] for record in table.records.records if WEIGHT in record]
+    names = table.records.names
+    weights = [record[WEIGHT] for record in table.records.records if WEIGHT in record] if WEIGHT in names else []
     text_weights = f"{source}: {WEIGHT} is text, so every query counts the same; to show groups: --by {WEIGHT}"
     notes = [Note("weight-unused", text_weights)] if weights and not are_weights(weights) else []
-    has_text_rules = any(record.get("match") == "text" for record in table.records.records)
-    unused = unused_notes(source, table.records.names, used, has_text_rules)
-    return [*table.notes, *found.notes, *notes, *unused]
+    has_text_rules = "match" in names and any(record.get("match") == "text" for record in table.records.records)
+    return [*table.notes, *found.notes, *notes, *unused_notes(source, names, used, has_text_rules)]
 
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
@@ -617,8 +637,8 @@ def _query_ids(faults: Faults, records: Records, keys: Mapping[str, str]) -> dic
     ids: dict[int, bytes] = {}
     key = keys.get("id") or keys.get("query")
     values: list[Any] = [record.get(key or "") for record in records.records]
-    if set(map(type, values)) == {str} and all(values) and (text := "".join(values)).isascii() and "\0" not in text:
-        return dict(enumerate(value.encode("ascii") for value in values))
+    if set(map(type, values)) == {str} and _are_ids(values):
+        return dict(enumerate(value.encode("utf-8", "surrogateescape") for value in values))
     for row, record in enumerate(records.records):
         line = int(records.line[row]) or row + 1
         try:
@@ -626,6 +646,22 @@ def _query_ids(faults: Faults, records: Records, keys: Mapping[str, str]) -> dic
         except InputError as error:
             faults.add("id", [int(records.line[row])], expected=f"an id or a text as {key}", found=error.message)
     return ids
+
+
+def _are_ids(texts: Sequence[str]) -> bool:
+    """Whether each of some texts can be an id."""
+    text = "".join(texts)
+    if not text.isascii():
+        try:
+            text.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            return False
+    return "\0" not in text and all(texts)
+
+
+def _distinct(docs: list[str]) -> list[str]:
+    """A list without what it has already: listed twice counts once."""
+    return docs if len(docs) < 2 or len(set(docs)) == len(docs) else list(dict.fromkeys(docs))
 
 
 def _system_key(records: Records, ids: Mapping[int, bytes], columns: Columns) -> str | None:
@@ -829,6 +865,7 @@ def text_key(names: Sequence[str]) -> str | None:
     return next((keys[name] for name in map(normalize_name, TEXT_FIELD_NAMES) if name in keys), None)
 
 
+@lru_cache(256)
 def _is_context_key(name: str) -> bool:
     return normalize_name(name) in map(normalize_name, CONTEXT_KEYS)
 
