@@ -16,6 +16,7 @@ from benchmarks.simulations._families import (
     RESAMPLES,
     any_significant,
     check,
+    columns_of,
     mixed_runs,
     statistics_of,
     tested,
@@ -23,11 +24,14 @@ from benchmarks.simulations._families import (
 from benchmarks.simulations._populations import DEFAULTS, Floats, Population, draw
 from benchmarks.simulations._tables import ALPHA, MOST_ERRORS, SEED, at_most, error_of, table
 from rankgauge.comparison.differences import Difference
+from rankgauge.comparison.gate.decision import decide
+from rankgauge.comparison.gate.requirements import GateRule
+from rankgauge.core.verdicts import NOT_WORSE
 from rankgauge.stats import effect
 
 DRAWS, MORE_DRAWS = 1000, 2000
-SIZES, MORE_SIZES = (20, 50), (20, 50, 100)
-MARGIN = 0.05
+SIZES, MARGIN_SIZES = (20, 50), (20, 50, 60, 150)
+MARGINS = (0.02, 0.05, 0.1)
 PRIMARY, SECONDARY = ("compare: primary measure", slice(1)), ("compare: secondary measures", slice(1, 3))
 Sampler = Callable[[np.random.Generator, int], Floats]  # queries × measures
 
@@ -95,42 +99,38 @@ def family_rows(population: Population) -> Iterator[list[str]]:
         yield [name, label, str(len(pairs) * len(DEFAULTS[measures])), *map(at_most, rates)]
 
 
-def drops(population: Population) -> dict[str, Sampler]:
+def drops(population: Population, margin: float) -> dict[str, Sampler]:
     """One measure with a true drop of exactly the margin."""
     differences = population.differences(*population.pairs[0], ("nDCG@10",))
-    middle = differences - differences.mean() - MARGIN
-
-    def losses(size: float) -> Sampler:
-        def sampler(rng: np.random.Generator, n: int) -> Floats:
-            return np.where(rng.random((n, 1)) < MARGIN / size, -size, rng.normal(0, 0.02, (n, 1)))
-
-        return sampler
-
+    middle = differences - differences.mean() - margin
     return {
         f"{population.pair_name(population.pairs[0])}, nDCG@10, shifted": lambda rng, n: draw(rng, middle, n),
-        "normal, standard deviation 0.2": lambda rng, n: rng.normal(-MARGIN, 0.2, (n, 1)),
-        "losses of 0.2 in 25% of the queries, the rest almost unchanged": losses(0.2),
-        "losses of 0.5 in 10% of the queries, the rest almost unchanged": losses(0.5),
-        "losses of 1 in 5% of the queries, the rest almost unchanged": losses(1.0),
-        "losses of 1 in 5% of the queries, the rest unchanged": lambda rng, n: -1.0 * (rng.random((n, 1)) < MARGIN),
+        f"−{margin:g} on average, standard deviation 0.2": with_losses(0.0, 0.0, -margin, 0.2),
+        f"losses of 0.2 in {5 * margin:.0%}, the rest almost unchanged": with_losses(5 * margin, 0.2, 0.0, 0.02),
+        f"losses of 0.5 in {2 * margin:.0%}, the rest almost unchanged": with_losses(2 * margin, 0.5, 0.0, 0.02),
+        f"total losses in {margin:.0%}, the rest almost unchanged": with_losses(margin, 1.0, 0.0, 0.02),
+        f"total losses in {margin:.0%}, the rest unchanged": with_losses(margin, 1.0, 0.0, 0.0),
     }
 
 
-def margin_error(sampler: Sampler, n: int) -> float:
-    """An unchanged run is not called "no worse"."""
+def margin_error(sampler: Sampler, margin: float, n: int) -> float:
+    """How often a gate of one measure claims that it is no worse by the margin, or more than that.
+
+    An unchanged run is not called "no worse".
+    """
 
     def is_wrong(rng: np.random.Generator, seed: int) -> bool:
-        differences = sampler(rng, n)
-        (test,) = tested(differences, replace(statistics_of(seed), alternative="greater"))
-        low = test.interval.low
-        return low is not None and low > -MARGIN and bool(differences.any())
+        (decision,) = decide(columns_of(sampler(rng, n)), GateRule(margin, statistics_of(seed)))
+        return decision.outcome in NOT_WORSE - {"unchanged"}
 
     return share(is_wrong, DRAWS)
 
 
 def margin_rows(population: Population) -> Iterator[list[str]]:
-    for name, sampler in drops(population).items():
-        yield [name, *(at_most(margin_error(sampler, n)) for n in MORE_SIZES)]
+    for margin in MARGINS:
+        for name, sampler in drops(population, margin).items():
+            shares = [margin_error(sampler, margin, n) for n in MARGIN_SIZES]
+            yield [name, f"{margin:g}", *map(at_most, shares)]
 
 
 # Losses that are as rare and as large as they can be: only their number in the sample shows them.
@@ -197,7 +197,8 @@ def tables(population: Population) -> Iterator[str]:
         equivalence_rows(),
     )
     yield table(
-        f'The true drop is the margin, {MARGIN}: share of gates of one measure that claim "no worse" ({note(DRAWS)})',
-        ["differences", *(f"n = {n}" for n in MORE_SIZES)],
+        f'The true drop is the margin: share of gates of one measure that claim "no worse", "negligible" or "better" '
+        f"({note(DRAWS)})",
+        ["true drop", "margin", *(f"n = {n}" for n in MARGIN_SIZES)],
         margin_rows(population),
     )

@@ -137,6 +137,8 @@ def test_queries_are_too_few_if_no_p_can_be_small_enough(test: PairedTest) -> No
     assert row.detectable is None
     sentence = f"5 queries are too few for the {test} test to be significant at all"
     assert found.answer().count(sentence) == 1
+    assert found.answer().startswith("b vs. a is undecided: RR ")  # as a gate calls it
+    assert row.outcome(0.05) == "undecided"
     assert "one-way changes" not in found.answer()
     at_10 = compare(judged, runs, "RR", statistics=replace(how, confidence=0.9))["b", "RR"]
     assert not at_10.too_few_queries

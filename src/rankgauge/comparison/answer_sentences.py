@@ -189,9 +189,9 @@ def _primary(comparison: Comparison, row: Difference) -> str:
         return f"{system} and {baseline} have the same {row.measure} for every query{unseen}."
     if outcome == "equivalent":
         return f"{system} and {baseline} are equivalent within ±{rope}: {row.measure} {evidence(row)}."
-    if outcome == "inconclusive":
+    if outcome in ("inconclusive", "undecided"):
         found = evidence(row, *_sensitivity(comparison, row))
-        return f"{system} vs. {baseline} is inconclusive: {row.measure} {found}."
+        return f"{system} vs. {baseline} is {outcome}: {row.measure} {found}."
     if outcome == "negligible":
         return f"{system} differs from {baseline} negligibly, within ±{rope}: {row.measure} {evidence(row)}."
     return f"{system} is {row.comparative} than {baseline}: {row.measure} {evidence(row)}."
@@ -207,7 +207,7 @@ def _finding(comparison: Comparison, row: Difference) -> str:
     within = f" within ±{given(row.rope or 0.0)}" if outcome in ("equivalent", "negligible") else ""
     difference, span = row.text(row.difference or 0.0), span_text(row.interval, row)
     details = [f"{difference}, {span}" if span else difference]
-    if outcome == "inconclusive":
+    if outcome in ("inconclusive", "undecided"):
         details += _sensitivity(comparison, row)
     elif outcome != "equivalent" and row.p_corrected is not None:
         details[0] += f", {p_equals(row.p_corrected)}"
@@ -228,14 +228,9 @@ def _sensitivity(comparison: Comparison, row: Difference) -> list[str]:
 
 def _unseen_losses(row: Difference) -> list[str]:
     """What a claim of equivalence would overlook; nothing if the queries are enough for it."""
-    if row.rope is None or row.smallest_margin is None or row.supports_equivalence or math.isinf(row.smallest_margin):
+    if row.rope is None or row.supports_equivalence or row.smallest_margin is None:
         return []
-    queries = plural(row.independent, "query" if row.interval.units is None else "unit")
-    return [
-        f"total losses on up to {text_of(row.unseen_share, 'share')} of queries cannot be ruled out "
-        f"(0 of {row.independent:,} observed); the smallest margin that {queries} support is "
-        f"±{text_of(row.smallest_margin, 'given', digits=2)}"
-    ]
+    return [row.unseen_losses.sentence("±")]
 
 
 def _changes(row: Difference) -> str:

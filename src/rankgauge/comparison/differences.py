@@ -10,16 +10,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.comparison.significance import TestedDifference
+from rankgauge.comparison.significance import TestedDifference, UnseenLosses
 from rankgauge.comparison.statistics_options import Statistics, is_significant
 from rankgauge.core.arrays import GEOMETRIC_FLOOR, Column, Floats
 from rankgauge.core.formatting import plural, text_of
 from rankgauge.core.qrels import expects_nothing
+from rankgauge.core.verdicts import Comparative, DifferenceOutcome, difference_outcome
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
@@ -38,12 +39,6 @@ def shared_queries(system: Scores, baseline: Scores, columns: Sequence[int] = ()
     for column in columns:
         shared = shared & ~np.isnan(system.values[:, column]) & ~np.isnan(baseline.values[:, column])
     return shared
-
-
-Comparative = Literal["better", "worse", "higher", "lower"]
-Outcome = Literal[
-    "better", "worse", "higher", "lower", "negligible", "equivalent", "inconclusive", "unchanged", "not comparable"
-]
 
 
 @dataclass(frozen=True)
@@ -110,35 +105,31 @@ class Difference:
         return self.n if self.interval.units is None else self.interval.units
 
     @property
-    def unseen_share(self) -> float:
-        """The largest share of queries with a total loss of which a sample may contain none."""
+    def unseen_losses(self) -> UnseenLosses:
+        """The total losses that this number of queries cannot rule out."""
         alpha = round(1 - self.interval.confidence, 12)
-        return 1.0 - alpha ** (1 / self.independent) if self.independent else 1.0
+        return UnseenLosses(self.independent, alpha, self.largest, of_units=self.interval.units is not None)
 
     @property
     def smallest_margin(self) -> float | None:
-        """The smallest region of practical equivalence that this number of queries supports.
-
-        If total losses are so rare that a sample misses them all with a probability of alpha, the mean is below 0 by
-        their share, and nothing shows it.
-        """
-        return None if self.rope is None else self.unseen_share * self.largest
+        """The smallest region of practical equivalence that this number of queries supports."""
+        return None if self.rope is None else self.unseen_losses.smallest_margin
 
     @property
     def supports_equivalence(self) -> bool:
         """Whether the queries are enough to call a difference equivalent or negligible."""
-        return self.rope is not None and self.smallest_margin is not None and self.smallest_margin <= self.rope
+        return self.rope is not None and self.unseen_losses.allow(self.rope)
 
-    def outcome(self, alpha: float) -> Outcome:
+    def outcome(self, alpha: float) -> DifferenceOutcome:
         """What the difference is: better or worse, equivalent, or neither is known."""
         if self.not_comparable is not None:
             return "not comparable"
-        if self.is_unchanged:
-            return "unchanged"
-        is_within = self.is_negligible and self.supports_equivalence
-        if self.is_significant(alpha):
-            return "negligible" if is_within else self.comparative
-        return "equivalent" if is_within else "inconclusive"
+        return difference_outcome(
+            self.comparative if self.is_significant(alpha) else None,
+            "equivalent" if self.is_negligible and self.supports_equivalence else None,
+            is_unchanged=self.is_unchanged,
+            is_too_few=self.too_few_queries,
+        )
 
     def mark(self, alpha: float) -> str:
         """▲ if significantly better, ▼ if significantly worse, else nothing."""

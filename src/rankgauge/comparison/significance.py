@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rankgauge.comparison.statistics_options import SIGN_TESTS, Statistics, is_significant, separate_correction
 from rankgauge.core.arrays import Column, Floats
+from rankgauge.core.formatting import plural, text_of
 from rankgauge.core.progress import phase
 from rankgauge.evaluation.mean_intervals import is_binary, within
 from rankgauge.measures.measure import Measure
@@ -120,6 +121,49 @@ class TestedDifference:
     too_few_queries: bool = False  # whether no p can be small enough with this number of queries
     reason: str | None = None  # why there is no p
     caveat: str | None = None  # what the test cannot see, if it matters for this difference
+
+
+@dataclass(frozen=True, slots=True)
+class UnseenLosses:
+    """Total losses of which a sample may contain none: they limit every claim that nothing, or little, was lost.
+
+    If total losses are so rare that a sample misses them all with a probability of alpha, the mean is below 0 by their
+    share, and nothing shows it. `equivalent`, `negligible` and `no worse` need enough queries to exclude this.
+    """
+
+    queries: int  # independent ones: units, if queries share them
+    alpha: float
+    largest: float  # the possible loss of one query
+    of_units: bool = False
+
+    @property
+    def share(self) -> float:
+        """The largest share of queries that may be lost unseen."""
+        return 1.0 - self.alpha ** (1 / self.queries) if self.queries else 1.0
+
+    @property
+    def smallest_margin(self) -> float | None:
+        """The smallest margin that this number of queries supports; None if a loss may have any size."""
+        return None if math.isinf(self.largest) else self.share * self.largest
+
+    def allow(self, margin: float) -> bool:
+        """Whether the queries are enough to claim that a difference is within the margin."""
+        return self.smallest_margin is not None and self.smallest_margin <= margin
+
+    def queries_needed(self, margin: float) -> int | None:
+        """The number of queries or units that supports a margin; None if none does."""
+        if math.isinf(self.largest):
+            return None
+        return math.ceil(math.log(self.alpha) / math.log1p(-margin / self.largest)) if margin < self.largest else 1
+
+    def sentence(self, sign: str = "") -> str:
+        """What cannot be ruled out, and the margin that can; ``sign`` comes before the margin."""
+        queries = plural(self.queries, "unit" if self.of_units else "query")
+        return (
+            f"total losses on up to {text_of(self.share, 'share')} of queries cannot be ruled out "
+            f"(0 of {self.queries:,} observed); the smallest margin that {queries} support is "
+            f"{sign}{text_of(self.smallest_margin, 'given', digits=2)}"
+        )
 
 
 def family_tests(

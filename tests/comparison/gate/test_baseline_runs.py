@@ -194,7 +194,8 @@ def test_an_outcome_is_what_its_bounds_say_with_noise_too(margin: float, deviati
             assert high is not None
             worse = high < 0 and -decision.difference >= margin
             assert (decision.outcome == "worse") == worse
-            assert (decision.outcome == "no worse") == (low > -margin and not worse)
+            assert (decision.outcome == "better") == (low > 0)
+            assert decision.outcome != "no worse"  # 30 queries may miss total losses of more than the margin
             assert (decision.p is not None and decision.p <= 0.05) == (high < 0)
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from rankgauge import gate
+from rankgauge import Qrels, evaluate, gate
+from rankgauge.comparison.compare import compare_evaluation
 from rankgauge.comparison.gate.decision import Decision, decide
 from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.significance import PairedColumns
 from rankgauge.comparison.statistics_options import Statistics
+from rankgauge.core.verdicts import NOT_WORSE
 from rankgauge.errors import UsageError
+from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.stats.samples import Floats
 
 RUNS = 1000
@@ -102,12 +107,13 @@ def test_a_large_margin_raises_the_drop_that_would_fail_and_its_power_holds() ->
     assert 0.7 <= caught / runs <= 0.9
 
 
-@pytest.mark.parametrize("margin", [0.0, 0.03])
-def test_an_outcome_is_what_its_bounds_say(margin: float) -> None:
+@pytest.mark.parametrize(("margin", "queries"), [(0.0, 30), (0.03, 30), (0.03, 120)])
+def test_an_outcome_is_what_its_bounds_say(margin: float, queries: int) -> None:
     rng = np.random.default_rng(8)
+    claims = margin > 0 and queries >= np.log(0.05) / np.log(1 - margin)
     for seed in range(60):
-        values = rng.normal(rng.choice([-0.1, 0, 0.05]), 0.15, (30, 3)) * (
-            rng.random((30, 3)) < rng.choice([0.1, 0.5, 1])
+        values = rng.normal(rng.choice([-0.1, 0, 0.05]), 0.15, (queries, 3)) * (
+            rng.random((queries, 3)) < rng.choice([0.1, 0.5, 1])
         )
         for decision in decisions_on(values, GateRule(margin, fast(seed))):
             low, high = decision.interval.low, decision.interval.high
@@ -116,7 +122,9 @@ def test_an_outcome_is_what_its_bounds_say(margin: float) -> None:
             if decision.outcome != "unchanged":
                 drop = -decision.difference
                 assert (decision.outcome == "worse") == (high < 0 and drop >= margin)
-                assert (decision.outcome == "no worse") == (low > -margin and not (high < 0 and drop >= margin))
+                assert (decision.outcome == "better") == (low > 0)
+                assert (decision.outcome == "no worse") == (claims and -margin < low <= 0 <= high)
+                assert (decision.outcome == "negligible") == (claims and -margin < low and high < 0)
 
 
 @pytest.mark.slow
@@ -127,7 +135,7 @@ def test_of_builds_in_which_nothing_changed_few_claim_that_nothing_got_worse() -
     claimed = 0
     for seed in range(400):
         decisions = decisions_on(rankings(rng, 40, 4) - 0.1, GateRule(0.1, fast(seed)))
-        claimed += any(decision.outcome == "no worse" for decision in decisions)
+        claimed += any(decision.outcome in NOT_WORSE for decision in decisions)
     assert claimed / 400 <= 0.06 + 4 * (0.06 * 0.94 / 400) ** 0.5
 
 
@@ -142,7 +150,7 @@ def test_identical_runs_are_unchanged() -> None:
 def test_a_significant_drop_below_the_margin_does_not_fail() -> None:
     drop = np.random.default_rng(1).normal(-0.02, 0.01, 100)
     assert outcome(drop) == "worse"
-    assert outcome(drop, margin=0.05) == "no worse"
+    assert outcome(drop, margin=0.05) == "negligible"
     assert outcome(drop, margin=1e-4 - drop.mean()) == "inconclusive"
 
 
@@ -156,9 +164,48 @@ def test_a_large_drop_that_is_not_significant_is_inconclusive() -> None:
     assert outcome(np.array([-1.0, -1.0, 0.5, 0.4]), margin=0.1) == "inconclusive"
 
 
-def test_an_improvement_is_no_worse() -> None:
-    assert outcome(np.random.default_rng(2).normal(0.1, 0.05, 50)) == "no worse"
-    assert outcome(np.array([0.1] * 20)) == "no worse"  # equal differences
+@pytest.mark.parametrize("margin", [0.0, 0.05])
+def test_an_improvement_is_better(margin: float) -> None:
+    assert outcome(np.random.default_rng(2).normal(0.1, 0.05, 50), margin) == "better"
+    assert outcome(np.array([0.1] * 20), margin) == "better"  # equal differences
+
+
+@pytest.mark.parametrize(("margin", "enough"), [(0.02, 149), (0.05, 59), (0.2, 14)])
+def test_no_worse_needs_enough_queries_to_rule_out_rare_total_losses(margin: float, enough: int) -> None:
+    """The same numbers as for "equivalent": with fewer, at least 5% of samples miss losses of the margin."""
+    rng = np.random.default_rng(3)
+    for queries, claim in ((enough, "no worse"), (enough - 1, "inconclusive")):
+        changes = rng.normal(0, 0.002, queries)
+        changes -= changes.mean()
+        (decision,) = decisions_on(changes[:, np.newaxis], GateRule(margin))
+        assert decision.interval.low is not None
+        assert decision.interval.low > -margin
+        assert decision.outcome == claim
+        assert decision.overlooks_losses == (claim == "inconclusive")
+        assert decision.queries_needed == (None if claim == "no worse" else enough)
+        assert decision.unseen is not None
+        assert decision.unseen.smallest_margin == pytest.approx(1 - 0.05 ** (1 / queries))
+
+
+def test_units_count_instead_of_queries_that_share_them() -> None:
+    changes = np.tile(np.random.default_rng(3).normal(0, 0.002, 40), 2)[:, np.newaxis]
+    assert decisions_on(changes, GateRule(0.05))[0].outcome == "no worse"  # 80 of 59
+    (shared,) = decisions_on(changes, GateRule(0.05), [*range(40)] * 2)
+    assert shared.outcome == "inconclusive"
+    assert shared.queries_needed == 118  # 59 units of two queries
+
+
+@pytest.mark.parametrize(("mean", "word"), [(0.0, "equivalent"), (0.003, "negligible"), (-0.003, "negligible")])
+def test_a_two_sided_gate_and_a_comparison_use_the_same_words(mean: float, word: str) -> None:
+    changes = np.random.default_rng(0).normal(0.0, 0.01, 400)
+    changes += mean - changes.mean()
+    (decision,) = decisions_on(changes[:, np.newaxis], GateRule(0.01, two_sided=True))
+    before = np.full(400, 0.5)
+    judged = {f"q{number:03}": {"a": 1} for number in range(400)}
+    base = replace(evaluate(judged, {query: ["a"] for query in judged}, "AP"), run="base", values=before[:, np.newaxis])
+    new = replace(base, run="new", values=(before + changes)[:, np.newaxis])
+    compared = compare_evaluation(Evaluation(Qrels.from_dict(judged), (), (base, new)), changes=0)
+    assert decision.outcome == compared["new", "AP"].outcome(0.05) == word
 
 
 def test_one_query_is_never_enough() -> None:

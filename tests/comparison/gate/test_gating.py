@@ -79,6 +79,8 @@ def test_a_drop_in_few_queries_is_inconclusive_and_passes(judged: Any, ranked: R
     margin = gate(judged, ranked(bad=[1, 2]), baseline=ranked(), measures=["RR", "R@10"], rule=GateRule(0.2))
     held = "this run is no worse than the baseline by the margin of 0.2 on RR"
     assert margin.sentence == f"pass: {held}; unchanged on R@10."
+    drop = gate(judged, ranked(bad=[1, 2]), baseline=ranked(), measures="RR", rule=GateRule(0.01))
+    assert drop.sentence == "pass: no significant drop of at least 0.01."
     some = gate(judged, ranked(bad=[1, 2]), baseline=ranked(), measures=["RR", "R@10"])
     assert some.sentence == "pass: this run is unchanged on R@10; inconclusive on RR."
 

@@ -116,7 +116,7 @@ def test_the_winner_its_group_and_the_others_have_lines_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("systems", "queries", "tone", "word"), [(2, 300, "pass", "Better"), (3, 3, "undecided", "Inconclusive")]
+    ("systems", "queries", "tone", "word"), [(2, 300, "pass", "Better"), (3, 3, "undecided", "Undecided")]
 )
 def test_the_verdict_has_a_color_a_sign_and_a_word(systems: int, queries: int, tone: str, word: str) -> None:
     page = as_html(report(systems, queries))

@@ -19,13 +19,14 @@ import numpy as np
 from rankgauge.comparison.change_parts import ChangeParts, CrossedScores, Method, rescored, version_pair
 from rankgauge.comparison.gate.baseline import Baseline, aligned_scores, mean_of
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure, PairedQueries
-from rankgauge.comparison.gate.decision import Decision, GateOutcome
+from rankgauge.comparison.gate.decision import Decision
 from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.label_changes import JudgmentChanges, judgment_changes
 from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import IdIndex, Ids
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.verdicts import NOT_WORSE, DifferenceOutcome
 from rankgauge.errors import held_warnings
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.conventions import Conventions
@@ -51,7 +52,7 @@ class DropShare:
     within_bounds: Bounds
     elsewhere: float  # contributed by all other queries
     elsewhere_bounds: Bounds
-    outcome: GateOutcome  # of the other queries by themselves
+    outcome: DifferenceOutcome  # of the other queries by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +171,13 @@ def blame(
     )
 
 
-def _cause(elsewhere: Collection[GateOutcome], *, lost: bool, corpus: bool) -> Cause:
+def _cause(elsewhere: Collection[DifferenceOutcome], *, lost: bool, corpus: bool) -> Cause:
     """What is known; ``elsewhere`` are the outcomes of the queries that lost nothing, on measures that got worse."""
     if not lost:
         return "ranking"
     if "worse" in elsewhere:
         return "both"
-    is_held = all(outcome in ("no worse", "unchanged") for outcome in elsewhere)
+    is_held = all(outcome in NOT_WORSE for outcome in elsewhere)
     return "lost documents" if corpus and is_held else "unclear"
 
 

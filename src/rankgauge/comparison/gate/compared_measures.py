@@ -13,7 +13,7 @@ from rankgauge.comparison.differences import Mask, answer_classes, shared_querie
 from rankgauge.comparison.gate.baseline import UNKNOWN_FACTS, Baseline, aligned_scores, query_sample
 from rankgauge.comparison.gate.decision import Decision, decide, undecided_columns
 from rankgauge.comparison.gate.requirements import GateRule, QueryGroup
-from rankgauge.comparison.significance import PairedColumns, difference_range
+from rankgauge.comparison.significance import PairedColumns, UnseenLosses, difference_range
 from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import given, number, percent, plural
 from rankgauge.errors import InputError, printable, shown
@@ -85,6 +85,7 @@ class ComparedMeasure:
             "run_noise": None if self.noise is None else self.noise.deviation,
             "n": decision.n,
             "units": decision.units,
+            "smallest_margin": None if decision.unseen is None else decision.unseen.smallest_margin,
             "queries_worse": self.worse,
             "queries_better": self.better,
             "queries_needed": self.queries_needed,
@@ -359,7 +360,23 @@ def sensitivity_notes(compared: Sequence[ComparedMeasure], rule: GateRule) -> li
         for row in compared
         if row.decision.caveat and row.decision.outcome == "worse"
     ]
-    return skewed + _size_notes(compared, rule)
+    return [*skewed, *_unseen_notes(compared, rule), *_size_notes(compared, rule)]
+
+
+def _unseen_notes(compared: Sequence[ComparedMeasure], rule: GateRule) -> list[Note]:
+    """What a claim that nothing got worse would overlook, if the queries are too few for it."""
+    measures_of: dict[UnseenLosses, list[str]] = {}
+    for row in compared:
+        unseen = row.decision.unseen
+        if unseen is not None and row.decision.overlooks_losses and unseen.smallest_margin is not None:
+            measures_of.setdefault(unseen, []).append(row.title)
+    return [
+        Note(
+            "unseen-losses",
+            f"{', '.join(measures)}: no drop of {given(rule.margin)} or more observed; {unseen.sentence()}",
+        )
+        for unseen, measures in measures_of.items()
+    ]
 
 
 def _size_notes(compared: Sequence[ComparedMeasure], rule: GateRule) -> list[Note]:

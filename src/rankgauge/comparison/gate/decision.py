@@ -12,29 +12,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from rankgauge.comparison.gate.requirements import ROUNDING, GateRule
-from rankgauge.comparison.significance import PairedColumns, TestedDifference, family_tests
+from rankgauge.comparison.significance import PairedColumns, TestedDifference, UnseenLosses, family_tests
 from rankgauge.comparison.statistics_options import is_significant
 from rankgauge.core.arrays import Floats
 from rankgauge.core.ids import Ints
+from rankgauge.core.verdicts import Claim, Comparative, DifferenceOutcome, difference_outcome
 from rankgauge.stats.distributions import t_quantile
 from rankgauge.stats.joint_tests import POWER
 from rankgauge.stats.noise import RunNoise
 from rankgauge.stats.results import Alternative, Interval
 from rankgauge.stats.samples import Sample, sample
 
-GateOutcome = Literal["worse", "no worse", "inconclusive", "unchanged", "undecided", "not comparable"]
-
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The outcome for one measure. Differences are now − before, positive if it got better."""
 
-    outcome: GateOutcome
+    outcome: DifferenceOutcome
     difference: float
     interval: Interval  # both one-sided bounds, or the interval of a two-sided test; over all gated measures
     p: float | None  # of the drop, corrected over all gated measures
@@ -44,6 +42,15 @@ class Decision:
     queries_needed: int | None  # to show that nothing got worse by the margin, if these queries cannot
     n: int
     units: int  # the number of independent ones
+    margin: float = 0.0
+    unseen: UnseenLosses | None = None  # the losses that these queries cannot rule out; None if nothing was tested
+
+    @property
+    def overlooks_losses(self) -> bool:
+        """Whether the bound is above −margin, but the queries are too few to claim that nothing got worse by it."""
+        if self.outcome not in ("inconclusive", "undecided") or self.unseen is None or self.interval.low is None:
+            return False
+        return self.interval.low > -self.margin and not self.unseen.allow(self.margin)
 
 
 def family_members(families: Sequence[object]) -> list[list[int]]:
@@ -82,17 +89,20 @@ def _decision(
     system, baseline, units = columns.at(index)
     values, noise = sample(system - baseline, units), columns.noise_at(index)
     interval = drop.interval if rise is None else _bounds(drop.interval, rise.interval)
+    unseen = UnseenLosses(values.units, rule.alpha, max(map(abs, columns.ranges[index])), of_units=units is not None)
     return Decision(
-        outcome=_outcome(values, rule, drop.p_corrected, interval),
+        outcome=_outcome(values, rule, _significant(values, rule, drop, rise), _claim(rule, interval, unseen)),
         difference=values.mean if len(values) else 0.0,
         interval=interval,
         p=drop.p_corrected,
         smallest_drop=None if drop.detectable is None else max(drop.detectable, _drop_past_margin(values, rule, noise)),
         changes_needed=drop.changes_needed,
         caveat=drop.caveat,
-        queries_needed=_queries_needed(values, rule, rise, interval, noise),
+        queries_needed=_queries_needed(values, rule, rise, interval, noise, unseen),
         n=len(values),
         units=values.units,
+        margin=rule.margin,
+        unseen=unseen,
     )
 
 
@@ -101,33 +111,60 @@ def _bounds(upper: Interval, lower: Interval) -> Interval:
     return replace(upper, low=lower.low, alternative="two-sided", method=f"one-sided {upper.method}")
 
 
-def _outcome(values: Sample, rule: GateRule, p: float | None, interval: Interval) -> GateOutcome:
+def _outcome(values: Sample, rule: GateRule, significant: Comparative | None, claim: Claim | None) -> DifferenceOutcome:
+    if significant == "worse" and -values.mean >= rule.margin - ROUNDING:
+        claim = None
+    elif significant == "worse" and claim is None:  # by how much, compared with the margin, is open
+        significant = None
+    elif significant == "better" and claim == "no worse":  # better says more
+        claim = None
+    return difference_outcome(significant, claim, is_unchanged=bool(len(values)) and not values.whole.any())
+
+
+def _significant(
+    values: Sample, rule: GateRule, drop: TestedDifference, rise: TestedDifference | None
+) -> Comparative | None:
+    """The direction of a change that is significant; None if neither is."""
     if not len(values):
-        return "inconclusive"
-    if not values.whole.any():
-        return "unchanged"
-    drop = -values.mean
-    if is_significant(p, rule.alpha) and drop > 0 and drop >= rule.margin - ROUNDING:
+        return None
+    if is_significant(drop.p_corrected, rule.alpha) and values.mean < 0:
         return "worse"
-    return "no worse" if interval.low is not None and interval.low > -rule.margin else "inconclusive"
+    rising = drop if rise is None else rise
+    return "better" if is_significant(rising.p_corrected, rule.alpha) and values.mean > 0 else None
+
+
+def _claim(rule: GateRule, interval: Interval, unseen: UnseenLosses) -> Claim | None:
+    """What the bounds show about the margin; nothing if the queries are too few to rule out rare total losses."""
+    low, high = interval.low, interval.high
+    if not rule.margin or low is None or high is None or low <= -rule.margin or not unseen.allow(rule.margin):
+        return None
+    return "equivalent" if rule.two_sided and high < rule.margin else "no worse"
 
 
 def _queries_needed(
-    values: Sample, rule: GateRule, rise: TestedDifference | None, interval: Interval, noise: RunNoise | None
+    values: Sample,
+    rule: GateRule,
+    rise: TestedDifference | None,
+    interval: Interval,
+    noise: RunNoise | None,
+    unseen: UnseenLosses,
 ) -> int | None:
     """The number of queries that would show no drop of the margin, with 80% power, if there is none.
 
-    If few queries changed, the distance of the lower bound counts instead of a detectable difference. None if the noise
-    of whole runs alone, which queries do not average out, is too large.
+    If few queries changed, the distance of the lower bound counts instead of a detectable difference. None if these
+    queries are enough, or if the noise of whole runs alone, which queries do not average out, is too large.
     """
     if rise is None or not rule.margin or interval.low is None or not values.whole.any():
         return None
     reach = values.mean - interval.low if rise.detectable is None else rise.detectable
     ratio = (reach / rule.margin) ** 2
     fixed = 0.0 if noise is None else noise.added / noise.error(values.standard_error) ** 2
-    if reach <= rule.margin or ratio * fixed >= 1:
+    if ratio * fixed >= 1:
         return None
-    return math.ceil(len(values) * ratio * (1 - fixed) / (1 - ratio * fixed))
+    needed = max(1.0, ratio * (1 - fixed) / (1 - ratio * fixed))
+    if not unseen.allow(rule.margin):
+        needed = max(needed, (unseen.queries_needed(rule.margin) or 0) / values.units)
+    return math.ceil(len(values) * needed - 1e-9) if needed > 1 else None
 
 
 def _drop_past_margin(values: Sample, rule: GateRule, noise: RunNoise | None) -> float:

@@ -14,7 +14,6 @@ from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.causes import Blame, LabelGrowth
 from rankgauge.comparison.gate.changed_queries import QueryList, query_lists, query_texts
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure
-from rankgauge.comparison.gate.decision import GateOutcome
 from rankgauge.comparison.gate.golden import HeldQueries
 from rankgauge.comparison.gate.requirements import (
     LEAK,
@@ -29,7 +28,7 @@ from rankgauge.core.formatting import given, number, p_equals, plural, signed
 from rankgauge.core.query_answers import Leak
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.run import Status
-from rankgauge.core.verdicts import EXIT_CODES, CheckOutcome, overall
+from rankgauge.core.verdicts import EXIT_CODES, CheckOutcome, DifferenceOutcome, overall
 from rankgauge.errors import printable
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.evaluate import Evaluation, unique_names
@@ -51,7 +50,7 @@ VERDICT_OUTCOMES: dict[Verdict, CheckOutcome] = {
     "leaks unknown": "undecidable",
     "rotted": "undecidable",
 }
-ROW_OUTCOMES: dict[GateOutcome, CheckOutcome] = {  # others pass
+ROW_OUTCOMES: dict[DifferenceOutcome, CheckOutcome] = {  # others pass
     "worse": "fail",
     "not comparable": "undecidable",
     "undecided": "undecided",
@@ -347,25 +346,39 @@ class GateResult(HtmlView):
         if self.baseline.anchor is not None:
             losses.append((f"the anchor {show(self.baseline.anchor.run)}", self.anchored))
         worse = [f"{other} on {enumeration(_drops(rows))}" for other, rows in losses if _drops(rows)]
-        better = [row.measure for row in self.compared if row.decision.outcome == "no worse" and not self.rule.margin]
+        measures_of = self._measures_by_outcome()
         if worse:
+            better = measures_of.get("better")
             but = f", and better on {enumeration(better)}" if better else ""
             return [f"{name} is worse than {' and than '.join(worse)}{but}", *open_parts]
-        decided = [row for row in self.compared if row.decision.outcome not in ("not comparable", "undecided")]
-        if len(decided) == len(self.compared) and {row.decision.outcome for row in decided} == {"unchanged"}:
+        if set(measures_of) == {"unchanged"}:
             return [*open_parts, f"{name} has the same values as {baseline}"]
-        held, unchanged, inconclusive = (
-            [row.measure for row in decided if row.decision.outcome == outcome]
-            for outcome in ("no worse", "unchanged", "inconclusive")
-        )
-        margin = f" by the margin of {given(self.rule.margin)}" if self.rule.margin else ""
-        parts = [f"{name} is no worse than {baseline}{margin} on {enumeration(held)}"] if held else []
-        if unchanged:
-            parts.append(f"{'' if held else f'{name} is '}unchanged on {enumeration(unchanged)}")
-        if inconclusive:
+        margin = given(self.rule.margin)
+        phrases: dict[DifferenceOutcome, tuple[str, str, str]] = {  # before the other side, and after it
+            "better": ("better", " than ", ""),
+            "no worse": ("no worse", " than ", f" by the margin of {margin}"),
+            "equivalent": ("equivalent", " to ", f" within ±{margin}"),
+            "negligible": ("negligibly different", " from ", f" within ±{margin}"),
+            "unchanged": ("unchanged", "", ""),
+        }
+        parts: list[str] = []
+        for outcome, (word, joining, end) in phrases.items():
+            if measures := measures_of.get(outcome):
+                other = f"{joining}{baseline}" if joining and not parts else ""
+                start = "" if parts else f"{name} is "
+                parts.append(f"{start}{word}{other}{end} on {enumeration(measures)}")
+        if inconclusive := measures_of.get("inconclusive"):
+            drop = "no significant drop" + (f" of at least {margin}" if self.rule.margin else "")
             is_alone = not parts and not open_parts
-            parts.append("no significant drop" if is_alone else f"inconclusive on {enumeration(inconclusive)}")
+            parts.append(drop if is_alone else f"inconclusive on {enumeration(inconclusive)}")
         return [*open_parts, *parts]
+
+    def _measures_by_outcome(self) -> dict[DifferenceOutcome, list[str]]:
+        """The measures that are compared with the baseline, by what was found of each."""
+        found: dict[DifferenceOutcome, list[str]] = {}
+        for row in self.compared:
+            found.setdefault(row.decision.outcome, []).append(row.measure)
+        return found
 
     def _incomparable_sentence(self) -> list[str]:
         """Why rows have no verdict, each reason once."""

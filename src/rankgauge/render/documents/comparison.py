@@ -7,12 +7,13 @@ from typing import Any
 
 from rankgauge.comparison.answer_sentences import best_challenger, group_remarks, headline, remarks
 from rankgauge.comparison.comparison_result import Comparison, sort_systems
-from rankgauge.comparison.differences import Difference, Outcome
+from rankgauge.comparison.differences import Difference
 from rankgauge.comparison.document_changes import DocumentChange, QueryChange
 from rankgauge.comparison.system_ranking import SystemRanking
 from rankgauge.config.bands import Bands
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import MISSING, given, percent, plural, signed
+from rankgauge.core.verdicts import DifferenceOutcome
 from rankgauge.errors import Note, printable
 from rankgauge.render.document import (
     BETTER,
@@ -47,10 +48,11 @@ MAX_NAME = 40  # of a query or a document in the largest changes
 MAX_EXPLAINED_TEXT = 60
 BASELINE, BAND = "baseline", "band"
 DETECTABLE = "detectable"  # the minimum detectable difference of each row
-DIFFERENCE_TONES: dict[Outcome, Tone] = {  # others decide neither way
+DIFFERENCE_TONES: dict[DifferenceOutcome, Tone] = {  # others decide neither way
     "better": "better",
     "worse": "worse",
     "equivalent": "better",
+    "no worse": "better",
     "unchanged": "better",
 }
 

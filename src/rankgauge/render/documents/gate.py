@@ -11,7 +11,7 @@ from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.causes import Bounds, Cause
 from rankgauge.comparison.gate.changed_queries import DocumentMove, QueryList
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure
-from rankgauge.comparison.gate.decision import Decision, GateOutcome
+from rankgauge.comparison.gate.decision import Decision
 from rankgauge.comparison.gate.gate_result import CHANGE_DIGITS, VERDICT_WORDS, GateResult, Verdict
 from rankgauge.comparison.label_changes import changes_sentence
 from rankgauge.config.bands import Band, Bands
@@ -52,7 +52,7 @@ from rankgauge.render.document import (
     words,
 )
 from rankgauge.render.documents.bands import band_cell, band_of, heading, reached, uplift_lines, with_bands
-from rankgauge.render.documents.comparison import MAX_NAME
+from rankgauge.render.documents.comparison import DIFFERENCE_TONES, MAX_NAME
 from rankgauge.render.documents.scores import as_dict, caveats, conventions_lines
 from rankgauge.stats.joint_tests import POWER
 
@@ -60,7 +60,6 @@ DETECTABLE = "detectable drop"
 MAX_AFFECTED = 15  # JSON has more
 DOCUMENT_CHARACTERS = 60  # of a document's text beside its id
 VERDICT_TONES: dict[Verdict, Tone] = {"pass": "better", "fail": "worse"}  # others decide neither way
-DROP_TONES: dict[GateOutcome, Tone] = {"worse": "worse", "no worse": "better", "unchanged": "better"}
 CAUSES: dict[Cause, str] = {  # what was tested, and nothing else
     "ranking": "no document is gone",
     "lost documents": "relevant documents are gone; the other queries are no worse",
@@ -265,7 +264,7 @@ def _compared(
         cells += [] if reached_bands is None else [band_cell(reached_bands[place])]
         cells += [
             Number(None if row.reason is not None else row.change, "difference", CHANGE_DIGITS),
-            Words(outcome, DROP_TONES.get(outcome, "neutral"), strong=outcome == "worse"),
+            Words(outcome, DIFFERENCE_TONES.get(outcome, "neutral"), strong=outcome == "worse"),
             Range(row.interval.low, row.interval.high, "difference", CHANGE_DIGITS),
             Number(decision.p, "p"),
             _detectable(decision),

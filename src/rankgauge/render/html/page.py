@@ -21,6 +21,7 @@ from rankgauge.comparison.answer_sentences import best_sentences, headline, rema
 from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.core.formatting import given, percent, plural, signed, text_of
 from rankgauge.core.hits import Hits
+from rankgauge.core.verdicts import DifferenceOutcome, difference_outcome
 from rankgauge.evaluation.audit.ties import ties_of
 from rankgauge.evaluation.audit.unjudged import can_audit_unjudged, top_grade, unjudged_of
 from rankgauge.evaluation.caveats import POOL_DEPTH
@@ -358,7 +359,7 @@ def _of_many(comparison: Comparison) -> PageVerdict:
     ranking = comparison.ranking
     if ranking is not None:
         if not ranking.worse:
-            return PageVerdict("neutral", "inconclusive")
+            return PageVerdict("neutral", _open_outcome(comparison))
         if not ranking.indistinguishable:
             return PageVerdict("better", "one best system")
         others = len(ranking.systems) - 1
@@ -366,11 +367,17 @@ def _of_many(comparison: Comparison) -> PageVerdict:
     rows = [row for row in comparison.differences if row.measure == comparison.primary]
     outcomes = [row.comparative for row in rows if row.is_significant(comparison.alpha)]
     if not outcomes:
-        return PageVerdict("neutral", "inconclusive")
+        return PageVerdict("neutral", _open_outcome(comparison))
     counts = [(word, outcomes.count(word)) for word in dict.fromkeys(outcomes)]
     text = ", ".join(f"{count} of {len(rows)} {word}" for word, count in counts)
     tone: Tone = "better" if "better" in outcomes else "worse" if "worse" in outcomes else "neutral"
     return PageVerdict(tone, f"{text} than {comparison.baseline}")
+
+
+def _open_outcome(comparison: Comparison) -> DifferenceOutcome:
+    """The word for several differences of which none is significant: undecided if none could have been."""
+    rows = [row for row in comparison.differences if row.measure == comparison.primary]
+    return difference_outcome(None, None, is_too_few=all(row.too_few_queries for row in rows))
 
 
 def gate_lines(report: Report) -> list[str]:
