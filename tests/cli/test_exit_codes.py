@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import shutil
+import signal
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from rankgauge import evaluate
+from rankgauge.cli.main import run
+from rankgauge.cli.process import EXIT_BUG, EXIT_SYSTEM, EXIT_USAGE, SOURCE_FOLDER, Terminated
 from rankgauge.core.verdicts import EXIT_CODES, PRECEDENCE, CheckOutcome, overall
+from rankgauge.history import GitState, History
+from rankgauge.history.entries import parse_time
 
 Command = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "exit-codes.md"
@@ -27,9 +36,50 @@ def _run(docs: dict[str, list[str]]) -> str:
     )
 
 
+def _save_history(path: Path, ranks: list[int]) -> None:
+    """One entry per day; each has the relevant document of every query at the rank of its day."""
+    labels = {f"q{n}": {"d": 1} for n in range(12)}
+    with History.open(path) as history:
+        for day, rank in enumerate(ranks, 1):
+            docs = [*"uvwxyz"]
+            docs.insert(rank - 1, "d")
+            found = {query: {doc: -float(place) for place, doc in enumerate(docs)} for query in labels}
+            scores = evaluate(labels, found, ["RR"])
+            history.save(scores, labels, date=parse_time(f"2026-11-{day:02}"), git=GitState("ab" * 20, "main", True))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two histories, and a benchmark with a copy in which a digit changed: made once, as they take a while."""
+    folder = tmp_path_factory.mktemp("made")
+    _save_history(folder / "calm.db", [1] * 10)
+    _save_history(folder / "dropped.db", [1] * 6 + [4] * 4)
+    words = range(12)
+    for name, lines in {
+        "corpus.jsonl": [json.dumps({"_id": f"d{n}", "text": f"word{n}"}) for n in words],
+        "queries.jsonl": [json.dumps({"_id": f"q{n}", "text": f"word{n}"}) for n in words],
+        "unanswered.jsonl": [json.dumps({"_id": f"q{n}", "text": f"word{n or 99}"}) for n in words],
+        "qrels.trec": [f"q{n} 0 d{n} 1" for n in words],
+        "search.py": ["def search(query, k=5):", "    raise RuntimeError('down')"],
+    }.items():
+        (folder / name).write_text("\n".join(lines) + "\n")
+    ours, mine = "retrievers: {bm25: {mode: lexical}}\n", "retrievers: {mine: {mode: './search.py:search'}}\n"
+    start = "collection: {corpus: corpus.jsonl, queries: queries.jsonl, qrels: qrels.trec}\nbenchmark: {latency: 0}\n"
+    (folder / "good.yaml").write_text(start + ours)
+    (folder / "empty.yaml").write_text(start.replace("queries.jsonl", "unanswered.jsonl") + ours)
+    (folder / "down.yaml").write_text(start + mine)
+    assert run(["benchmark", "run", str(folder / "good.yaml"), "--out", str(folder / "benchmark")]) == 0
+    shutil.copytree(folder / "benchmark", folder / "changed")
+    stored = next((folder / "changed").rglob("*.trec"))
+    stored.write_text(stored.read_text().replace("d1 ", "d2 "))
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def files(tmp_path: Path, made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("RANKGAUGE_WEBHOOK", raising=False)
+    shutil.copytree(made, "made")
     queries = [f"q{n}" for n in range(12)]
     good = {query: [f"d{query}", "x", "y", "z"] for query in queries}
     _write(
@@ -87,15 +137,30 @@ CASES: dict[str, list[tuple[CheckOutcome, str]]] = {
         ("fail", "labels check qrels --corpus smaller.jsonl"),
         ("undecidable", "labels check qrels --corpus nowhere.jsonl"),
     ],
-    "report verify": [("undecidable", "report verify empty")],
+    "report verify": [
+        ("pass", "report verify made/benchmark"),
+        ("fail", "report verify made/changed"),
+        ("undecidable", "report verify empty"),
+    ],
     "rq": [
         ("pass", "rq story.md asked --threshold 0.1"),
         ("fail", "rq story.md missed --threshold 0.9"),
         ("skipped", "rq story.md unlabeled"),
         ("undecidable", "rq story.md nowhere"),
     ],
-    "history check": [("undecidable", "history check --history nowhere.db")],
-    "benchmark run": [("undecidable", "benchmark run nowhere.yaml")],
+    "history check": [
+        ("pass", "history check --history made/calm.db --since 2026-11-04"),
+        ("fail", "history check --history made/dropped.db --since 2026-11-04"),
+        ("skipped", "history check --history made/dropped.db --since 2030-01-01"),
+        ("undecidable", "history check --history nowhere.db"),
+        ("undecidable", "history check --history made/dropped.db --since 2026-11-04 --exec no-such-program"),
+    ],
+    "benchmark run": [
+        ("pass", "benchmark run made/good.yaml --out b"),
+        ("fail", "benchmark run made/empty.yaml --out b"),
+        ("undecidable", "benchmark run made/down.yaml --out b"),
+        ("undecidable", "benchmark run nowhere.yaml"),
+    ],
 }
 
 
@@ -107,21 +172,40 @@ def test_every_outcome_has_its_exit_code(outcome: CheckOutcome, line: str, comma
     assert done.code == EXIT_CODES[outcome], done.out + done.err
 
 
-@pytest.mark.slow
-def test_a_benchmark_and_its_verification_have_the_same_codes(command: Command) -> None:
-    _write(queries="".join(json.dumps({"_id": f"q{n}", "text": f"wordq{n}"}) + "\n" for n in range(12)))
-    Path("queries").rename("queries.jsonl")
-    Path("qrels").rename("qrels.trec")
-    config = "collection: {corpus: corpus.jsonl, queries: queries.jsonl, qrels: qrels.trec}\nbenchmark: {latency: 0}\n"
-    Path("b.yaml").write_text(config + "retrievers: {bm25: {mode: lexical}}\n")
-    assert command("benchmark", "run", "b.yaml", "--out", "made").code == EXIT_CODES["pass"]
-    assert command("report", "verify", "made").code == EXIT_CODES["pass"]
-    stored = next(Path("made").rglob("*.trec"))
-    stored.write_text(stored.read_text().replace("dq1 ", "dq2 "))
-    assert command("report", "verify", "made").code == EXIT_CODES["fail"]
-    Path("search.py").write_text("def search(query, k=5):\n    raise RuntimeError('down')\n")
-    Path("b.yaml").write_text(config + "retrievers: {bm25: {mode: lexical}, mine: {mode: './search.py:search'}}\n")
-    assert command("benchmark", "run", "b.yaml", "--out", "broken").code == EXIT_CODES["undecidable"]
+@pytest.mark.parametrize("name", CASES)
+def test_every_command_passes_fails_and_can_be_undecidable(name: str) -> None:
+    outcomes = {outcome for outcome, line in CASES[name] if line.startswith(name)}
+    assert {"pass", "fail", "undecidable"} <= outcomes
+
+
+INTERRUPTIONS: list[tuple[BaseException, int]] = [
+    (ValueError("a bug"), EXIT_BUG),
+    (MemoryError(), EXIT_SYSTEM),
+    (OSError(errno.EMFILE, "too many open files"), EXIT_SYSTEM),
+    (KeyboardInterrupt(), 128 + signal.SIGINT),
+    (Terminated(signal.SIGTERM), 128 + signal.SIGTERM),
+    (BrokenPipeError(), 128 + signal.SIGPIPE),
+]
+
+
+IN_OUR_CODE = compile("raise error", str(SOURCE_FOLDER / "anywhere.py"), "exec")  # an error of the user's code is 2
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_command_has_the_codes_of_what_ends_it_early(
+    name: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = next(line for outcome, line in CASES[name] if outcome == "pass")
+    assert command(*line.split(), "--no-such-option").code == EXIT_USAGE
+    assert command(*name.split(), "--set", "no.such=key").code == EXIT_USAGE
+    for error, code in INTERRUPTIONS:
+
+        def stop(*_: object, error: BaseException = error, **__: object) -> None:
+            exec(IN_OUR_CODE, {"error": error})
+
+        monkeypatch.setattr(click.Context, "invoke", stop)
+        monkeypatch.setattr("rankgauge.cli.process.discard_stdout", lambda: None)  # which ends this process's output
+        assert command(*line.split()).code == code, repr(error)
 
 
 def test_what_failed_comes_before_what_cannot_be_decided_and_that_before_undecided() -> None:

@@ -31,8 +31,15 @@ def in_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def copy(name: str, target: str | None = None) -> None:
-    Path(target or name).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(SHIPPED / name, target or name)
+    """A file of the bundled collection; judgments and runs with a line more, so that they are the user's."""
+    path = Path(target or name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(SHIPPED / name, path)
+    if path.suffix != ".jsonl":
+        first = path.read_text(encoding="utf-8").splitlines()[0]
+        is_run = len(first.split()) == 6
+        with path.open("a", encoding="utf-8") as file:
+            file.write("q01 Q0 mine 999 -999 x\n" if is_run else "q01 0 mine 0\n")
 
 
 def write_collection() -> None:
@@ -112,21 +119,30 @@ def write_search(name: str = "search.py", text: str = SEARCH) -> None:
     Path(name).write_text(text)
 
 
-def write_golden(name: str = "golden.jsonl", count: int = 3) -> None:
-    cases = [{"id": f"q{n}", "question": f"patch tube {n}", "relevant_ids": ["kb-004"]} for n in range(count)]
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
-    if name.endswith(".jsonl"):
-        Path(name).write_text("".join(json.dumps(case) + "\n" for case in cases))
-    elif name.endswith(".json"):
-        Path(name).write_text(json.dumps(cases))
-    else:
-        rows = [f"{case['id']},{case['question']},kb-004\n" for case in cases]
-        Path(name).write_text("id,question,relevant_ids\n" + "".join(rows))
+def golden_cases(count: int, *, forbidden: bool = False) -> list[dict[str, Any]]:
+    guard = {"forbidden_ids": ["secret"]} if forbidden else {}
+    return [{"id": f"q{n}", "question": f"patch tube {n}", "relevant_ids": ["kb-004"], **guard} for n in range(count)]
 
 
-def write_log(name: str = "results.jsonl") -> None:
-    row = {"query": "tube", "retrieved": ["kb-004", "kb-001"], "relevant": ["kb-004"]}
-    Path(name).write_text(json.dumps(row) + "\n")
+def write_golden(name: str = "golden.jsonl", count: int = 3, *, forbidden: bool = False) -> None:
+    cases = golden_cases(count, forbidden=forbidden)
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    match path.suffix:
+        case ".jsonl":
+            path.write_text("".join(json.dumps(case) + "\n" for case in cases))
+        case ".json":
+            path.write_text(json.dumps({"version": 1, "cases": cases}))
+        case ".yaml" | ".yml":
+            path.write_text(yaml.safe_dump(cases))
+        case _:
+            rows = [",".join(value if isinstance(value, str) else value[0] for value in row.values()) for row in cases]
+            path.write_text("\n".join([",".join(cases[0]), *rows]) + "\n")
+
+
+def write_log(name: str = "results.jsonl", count: int = 1, retrieved: str = "kb-004") -> None:
+    rows = [{"query": f"tube {n}", "retrieved": [retrieved, "kb-001"], "relevant": ["kb-004"]} for n in range(count)]
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def write_eval_folder() -> None:
@@ -149,7 +165,42 @@ def write_collection_and_search() -> None:
     write_search()
 
 
+def write_yaml_and_package() -> None:
+    write_golden("tests/golden.yaml")
+    write_search("shop/finding.py", "from .words import known\n\n\ndef find_pages(q):\n    return known(q)\n")
+    write_search("shop/words.py", "def known(q):\n    return ['kb-004']\n")
+    write_search("shop/__init__.py", "")
+
+
+def write_golden_and_run() -> None:
+    write_golden()
+    Path("runs").mkdir()
+    Path("runs/old.trec").write_text("".join(f"q{n} Q0 kb-004 1 1 x\n" for n in range(3)))
+    write_search()
+
+
+def write_log_and_search() -> None:
+    write_log()
+    write_search()
+
+
+def write_golden_and_results() -> None:
+    write_golden()
+    rows = [{"id": case["id"], "retrieved": ["kb-004"]} for case in golden_cases(3)]
+    Path("results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def write_texts_and_search() -> None:
+    Path("golden.yaml").write_text(yaml.safe_dump([{"question": "flat tube", "must_contain": ["a patch"]}]))
+    write_search(text="def search(query):\n    return [{'id': 'kb-004', 'text': 'Glue a patch on it.'}]\n")
+
+
 PROJECTS: dict[str, tuple[Callable[[], None], list[str]]] = {  # what is there, and what the workflow gates
+    "yaml and a package": (write_yaml_and_package, ["tests/golden.yaml", "shop.finding:find_pages"]),
+    "a search before an old run": (write_golden_and_run, ["golden.jsonl", "./search.py:search"]),
+    "a search before a log": (write_log_and_search, ["results.jsonl", "./search.py:search"]),
+    "results without labels": (write_golden_and_results, ["golden.jsonl", "results.jsonl"]),
+    "texts": (write_texts_and_search, ["golden.yaml", "./search.py:search", "--match", "text"]),
     "golden": (write_golden_and_search, ["golden.jsonl", "./search.py:search"]),
     "eval folder": (write_eval_folder, ["evals/eval_set.json", "./app/retriever.py:retrieve"]),
     "csv": (write_table_and_search, ["golden.csv", "./search.py:search"]),
@@ -183,16 +234,118 @@ def test_the_workflow_gates_the_test_set_and_the_search_of_the_project(project: 
     assert again.code in (0, 2)  # without a repository, entries have no branch
 
 
-def test_the_gate_goes_red_if_the_search_breaks(command: Command) -> None:
-    write_golden()
+def commit(message: str) -> None:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", message], check=True)
+
+
+WORSE = "def search(query, k=10):\n    return ['kb-001', 'kb-002'] if '1' in query else ['kb-001', 'kb-004']\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "ci"),
+    [
+        *((f"golden{suffix}", 3, "github") for suffix in (".jsonl", ".json", ".yaml", ".yml", ".csv")),
+        ("golden.yaml", 12, "github"),
+        ("evals/eval_set.csv", 12, "gitlab"),
+        ("golden.yaml", 3, "gitlab"),
+        ("results.jsonl", 3, "github"),
+        ("results.jsonl", 12, "gitlab"),
+    ],
+)
+def test_the_gate_is_green_until_the_search_gets_worse(name: str, count: int, ci: str, command: Command) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "main"], check=True)
+    is_log = name.startswith("results")
+    if is_log:
+        write_log(name, count)
+    else:
+        write_golden(name, count)
+        write_search()
+    assert command("init", "--ci", ci, "--install", "rankgauge.whl").code == 0
+    commit("first")
+    push, pull = gates_of_github() if ci == "github" else gates_of_gitlab()
+    assert command(*push).code == 0
+    commit("second")
+    same = command(*pull)
+    assert same.code == 0, same.err
+    assert "Retrieval gate: pass" in Path("summary.md").read_text(encoding="utf-8")
+    if is_log:
+        write_log(name, count, retrieved="kb-002")
+    else:
+        write_search(text=WORSE)
+    worse = command(*pull)
+    assert worse.code == 1, worse.out
+    summary = Path("summary.md").read_text(encoding="utf-8")
+    assert "Retrieval gate: fail" in summary
+    assert re.search(rf"^- +[−0-9.]+  {'tube 1' if is_log else 'q1'}\b", summary, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ["golden.jsonl", "golden.yaml", "golden.csv"])
+@pytest.mark.parametrize("count", [3, 12])
+def test_a_forbidden_document_makes_the_gate_red(name: str, count: int, command: Command) -> None:
+    write_golden(name, count, forbidden=True)
     write_search()
-    assert command("init", "--ci", "github", "--install", "rankgauge.whl").code == 0
-    gate, *_ = commands_of_github()
+    done = command("init", "--ci", "github", "--install", "rankgauge.whl")
+    assert "no forbidden document may be returned" in done.err
+    assert load_config("rankgauge.yaml").gate.no_leaks is True
+    gate, *_ = commands_of_github("pull_request", baseline="")
     assert command(*gate).code == 0
-    write_search(text="def search(query, k=10):\n    return ['kb-001', 'kb-002'] if '1' in query else ['kb-004']\n")
-    outcome = command(*gate)
-    assert outcome.code == 1
-    assert "1 of 3 queries misses Success@10 >= 1: q1" in outcome.out
+    write_search(text="def search(query, k=10):\n    return ['kb-004', 'secret']\n")
+    leaking = command(*gate)
+    assert leaking.code == 1
+    assert "secret at rank 2 for q0" in leaking.out
+
+
+def test_no_leaks_is_added_to_a_configuration_that_does_not_require_it(command: Command) -> None:
+    write_golden(forbidden=True)
+    write_search()
+    for text, expected in (
+        ("gate: {require: ['RR >= 0.5']}\n", ["--no-leaks"]),
+        ("gate: {require: ['RR >= 0.5'], no_leaks: true}\n", []),
+        ("gate: {require: ['Leak@5 <= 0']}\n", []),
+        ("measures: {rel: 1}\n", ["--require-each", "Success@10 >= 1", "--no-leaks"]),
+    ):
+        Path("rankgauge.yaml").write_text(text)
+        GITHUB.unlink(missing_ok=True)
+        assert command("init", "--ci", "github").code == 0
+        gate, *_ = commands_of_github("pull_request", baseline="")
+        assert gate[3 : gate.index("--config")] == expected
+
+
+@pytest.mark.parametrize("ci", ["github", "gitlab"])
+def test_a_file_of_results_is_said_to_need_a_step_that_writes_it(ci: str, command: Command) -> None:
+    write_log()
+    done = command("init", "--ci", ci)
+    assert "results.jsonl is gated as it is: add a step before the gate that writes it" in done.err
+    path = GITHUB if ci == "github" else GITLAB
+    assert "# Write results.jsonl with your search here: it is gated as it is.\n" in path.read_text(encoding="utf-8")
+    Path("rankgauge.yaml").unlink()
+    path.unlink()
+    write_search()
+    assert "gated as it is" not in command("init", "--ci", ci).err
+    assert "gated as it is" not in path.read_text(encoding="utf-8")
+
+
+def write_bundled() -> None:
+    for path in (SHIPPED / "qrels.trec", *(SHIPPED / "runs").iterdir()):
+        shutil.copy(path, path.name)
+
+
+def write_bundled_runs() -> None:
+    write_bundled()
+    write_golden()
+
+
+def write_search_and_example() -> None:
+    for name in ("corpus.jsonl", "queries.jsonl"):
+        copy(name, f"example/{name}")
+    shutil.copy(SHIPPED / "qrels.trec", "example/qrels.trec")
+    write_search()
+
+
+def write_search_and_titles() -> None:
+    write_documents()
+    write_search()
 
 
 ASKED: dict[str, tuple[Callable[[], None], str, str]] = {  # what is there, and what is asked for
@@ -202,6 +355,10 @@ ASKED: dict[str, tuple[Callable[[], None], str, str]] = {  # what is there, and 
     "a collection": (write_collection, "found qrels.trec", "name your search: --search"),
     "nothing": (lambda: None, "found no test set and no search", "name a test set: --labels FILE"),
     "only the starter": (lambda: None, "found no test set", "name a test set"),
+    "our runs": (write_bundled, "found no test set and no search", "name a test set"),
+    "our runs on my labels": (write_bundled_runs, "found golden.jsonl", "name your search"),
+    "a search and our example": (write_search_and_example, "found ./search.py:search", "name a test set"),
+    "a search and titles": (write_search_and_titles, "found ./search.py:search", "name a test set"),
 }
 
 
@@ -209,6 +366,13 @@ ASKED: dict[str, tuple[Callable[[], None], str, str]] = {  # what is there, and 
 def test_what_cannot_be_found_is_asked_for_and_nothing_is_written(situation: str, command: Command) -> None:
     prepare, found, asked = ASKED[situation]
     prepare()
+    if situation == "a search and titles":  # which init made to be replaced
+        assert command("init").code == 0
+        refused = command("init", "--ci", "github")
+        assert refused.code == 2
+        assert asked in refused.err
+        Path("rankgauge.yaml").unlink()
+        Path("cases.jsonl").unlink()
     if situation == "only the starter":
         write_cases()
         assert command("init").code == 0
@@ -248,11 +412,60 @@ def test_the_project_is_installed_if_it_can_be(command: Command) -> None:
         assert "pip install .\n" in text
 
 
-def commands_of_github() -> list[list[str]]:
+def commands_of_github(event: str = "push", *, baseline: str = "--baseline history:main") -> list[list[str]]:
+    """The commands of the workflow on a first push, or on a pull request."""
     text = GITHUB.read_text(encoding="utf-8")
     steps = yaml.safe_load(text)["jobs"]["gate"]["steps"]
     lines = [step["run"] for step in steps if step.get("run", "").startswith("rankgauge ")]
-    return [shlex.split(line.replace("$BASELINE", "").replace("$SAVE", "--save"))[1:] for line in lines]
+    values = ("", "--save --save-run") if event == "push" else (baseline, "")
+    return [shlex.split(line.replace("$BASELINE", values[0]).replace("$SAVE", values[1]))[1:] for line in lines]
+
+
+def gates_of_github() -> tuple[list[str], list[str]]:
+    """The gate of the first push, and of a pull request after it."""
+    return commands_of_github("push")[0], commands_of_github("pull_request")[0]
+
+
+def gates_of_gitlab() -> tuple[list[str], list[str]]:
+    jobs = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))
+    lines = [
+        next(line for line in jobs[job]["script"] if line.startswith("rankgauge gate "))
+        for job in ("retrieval history", "retrieval quality")
+    ]
+    first, later = (line.partition(" || ")[0].partition(" > ")[0] for line in lines)
+    return (
+        shlex.split(first.replace("$BASELINE", ""))[1:],
+        shlex.split(later.replace("$BASELINE", "--baseline history:main"))[1:],
+    )
+
+
+def test_the_code_of_a_pull_request_gets_no_token_and_no_secret(command: Command) -> None:
+    write_golden()
+    write_search()
+    command("init", "--ci", "github")
+    command("init", "--ci", "gitlab")
+    text = GITHUB.read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    assert set(workflow[True]) == {"pull_request", "push"}  # YAML reads "on" as true
+    steps = workflow["jobs"]["gate"]["steps"]
+    assert steps[0]["with"] == {"persist-credentials": False}
+    secret = [step for step in steps if "secrets." in str(step) or "github.token" in str(step)]
+    assert [step["name"] for step in secret] == ["Report changes", "Post"]
+    assert secret[0]["if"].startswith("github.event_name == 'push'")
+    assert not any("rankgauge gate" in step["run"] or "pip" in step["run"] for step in secret)
+    script = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))["retrieval quality"]["script"]
+    assert script[0] == "unset GITLAB_TOKEN RANKGAUGE_WEBHOOK"
+
+
+def test_a_gate_of_files_runs_no_code(command: Command) -> None:
+    write_log()
+    assert command("init", "--ci", "github").code == 0
+    gate, *_ = commands_of_github()
+    assert "--no-code" in gate
+    write_search()
+    assert command("init", "--ci", "github", "--force").code == 0
+    gate, *_ = commands_of_github()
+    assert "--no-code" not in gate
 
 
 @pytest.mark.slow
@@ -332,7 +545,7 @@ def test_names_with_blanks_are_quoted(command: Command) -> None:
     copy("qrels.trec")
     copy("runs/lexical.trec", "my run.trec")
     assert command("init", "--ci", "github").code == 0
-    assert "rankgauge gate qrels.trec 'my run.trec' --config" in GITHUB.read_text(encoding="utf-8")
+    assert "rankgauge gate qrels.trec 'my run.trec' --no-code --config" in GITHUB.read_text(encoding="utf-8")
     assert load_config("rankgauge.yaml").gate.require
 
 

@@ -1,8 +1,9 @@
 """What ``rankgauge init --ci`` gates: the test set and the search that a project has, never one of ours.
 
-A test set is a golden or eval file, judgments, or a log, which has the results as well. A search is a function in the
-project's code, found by its name without running it, or a retriever of the configuration. What cannot be found is
-asked for in one sentence.
+A test set is a golden or eval file, judgments, or a log. A search is a function in the project's code, found by its
+name without running it, or a retriever of the configuration. A file with results is gated only if there is no search:
+it stays as it is, whatever the search does, unless a step of the workflow writes it. What cannot be found is asked for
+in one sentence.
 """
 
 from __future__ import annotations
@@ -11,18 +12,29 @@ import ast
 import re
 import shlex
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rankgauge.cli.starter_files import CONFIG_FILE, FolderContent, Install, StartPlan, fill, starter_file
+from rankgauge.cli.starter_files import (
+    CONFIG_FILE,
+    TO_BE_REPLACED,
+    FolderContent,
+    Install,
+    StartPlan,
+    fill,
+    is_bundled,
+    starter_file,
+)
+from rankgauge.comparison.gate.requirements import LEAK, parse_requirements, required_measures
+from rankgauge.core.formatting import plural
 from rankgauge.errors import InputError, RankgaugeError, RankgaugeWarning, printable
 from rankgauge.io.byte_streams import open_source
 from rankgauge.io.formats.question_log import is_log_record
 from rankgauge.io.read import as_qrels, head_record
-from rankgauge.io.reading_options import Reading
-from rankgauge.rag.cases import Case, read_cases
+from rankgauge.io.reading_options import MatchRule, Reading
+from rankgauge.io.results import Opening, open_inputs
 from rankgauge.retrieval.open_retriever import is_own_retriever
 
 if TYPE_CHECKING:
@@ -32,56 +44,87 @@ TEST_FOLDERS = ("", "eval", "evals", "evaluation", "golden", "tests", "test", "d
 TEST_NAME = re.compile(r"golden|gold|eval|cases|test.?set|questions|queries|retrieval|qa|benchmark|judg|log|results")
 TEST_SUFFIXES = (".jsonl", ".json", ".yaml", ".yml", ".csv", ".tsv")
 CODE_FOLDERS = ("", "src", "app", "rag", "lib", "server", "backend")
+SEARCH_FILES = ("search", "retriever", "retrieval", "rag")
 SEARCH_NAMES = ("search", "retrieve", "find", "query", "lookup")
 QUERY_NAMES = ("query", "question", "text", "q", "prompt", "search_query")
 STARTER_MARK = "replace-this-with-your-search"  # of the search.py that init writes
 MAX_FILES = 500  # of each folder, so that a large one is not read to its end
 FEW_QUERIES = 10  # below, a test of drops cannot fail on a few lost queries
 EACH, MEAN = "Success@10 >= 1", "nDCG@10 >= 0.01"
+MEASURES = "nDCG@10, RR@10, Success@10"  # of a search in production, which returns few documents
 SEARCH_HINT = "--search ./search.py:search (a function from a text to ids), module:object, or FILE.yaml"
 LABELS_HINT = '--labels FILE (one per line: {"query": "…", "relevant_ids": ["…"]})'
+
+
+@dataclass(frozen=True)
+class GatedLabels:
+    """A test set, and what a gate must know of it."""
+
+    path: str
+    queries: int
+    has_forbidden: bool = False  # whether it names documents that must not be returned
+    match: MatchRule = "exact"  # by which its labels are compared with results
 
 
 @dataclass(frozen=True)
 class GatePlan:
     """What a workflow gates; without results, the labels are a log, which has both."""
 
-    labels: str
+    labels: GatedLabels
     results: str | None
-    queries: int
-    is_required: bool = True  # whether the configuration has requirements
     texts: str | None = None  # a file with the texts of the queries, if the labels have none
+    added: Mapping[str, str | bool] = field(default_factory=dict)  # keys of the gate that the configuration lacks
 
     @property
-    def requirement(self) -> tuple[str, str]:
-        """The key of the gate's section and its value: every query of a small set, the mean of a larger one."""
-        return ("require_each", EACH) if self.queries < FEW_QUERIES else ("require", MEAN)
+    def requirements(self) -> dict[str, str | bool]:
+        """Keys of the gate's section: every query of a small set, the mean of a larger one; and no leaks."""
+        is_small = self.labels.queries < FEW_QUERIES
+        keys: dict[str, str | bool] = {"require_each": EACH} if is_small else {"require": MEAN}
+        return {**keys, **({"no_leaks": True} if self.labels.has_forbidden else {})}
+
+    @property
+    def words(self) -> list[str]:
+        """The labels, the results, how they are matched, and the texts of the queries; files need no code."""
+        words = [self.labels.path, *([] if self.results is None else [self.results])]
+        words += [] if self.labels.match == "exact" else ["--match", self.labels.match]
+        words += [] if self.texts is None else ["--queries", self.texts]
+        return words + ([] if self.file is None else ["--no-code"])
 
     @property
     def arguments(self) -> str:
-        """The labels, the results and the texts of the queries, as a shell takes them."""
-        words = [self.labels, *([] if self.results is None else [self.results])]
-        words += [] if self.texts is None else ["--queries", self.texts]
-        return " ".join(map(shlex.quote, words))
+        """The arguments and options of the gate, as a shell takes them, without its configuration."""
+        options: list[str] = []
+        for key, value in self.added.items():
+            options += [f"--{key.replace('_', '-')}", *([] if value is True else [str(value)])]
+        return shlex.join([*self.words, *options])
 
     @property
-    def sentence(self) -> str:
+    def file(self) -> str | None:
+        """The results, if they are a file, which does not change with the search."""
+        if self.results is None:
+            return self.labels.path
+        return None if is_own_retriever(self.results) else self.results
+
+    @property
+    def sentences(self) -> Iterator[str]:
         """What is gated, to be read."""
-        what = f"{self.labels}" if self.results is None else f"{self.results} on {self.labels}"
-        key, value = self.requirement
-        how = "every query must reach" if key == "require_each" else "the mean must reach"
-        baseline = "" if key == "require_each" else ", and must not drop from the history of main"
-        return f"the workflow gates {what} ({self.queries} queries): {how} {value}{baseline}"
+        what = self.labels.path if self.results is None else f"{self.results} on {self.labels.path}"
+        demands = {"require_each": f"every query must reach {EACH}"}
+        demands["require"] = f"the mean must reach {MEAN}, and must not drop from the history of main"
+        how = [demands[key] for key in self.requirements if key in demands]
+        how += ["no forbidden document may be returned"] if self.labels.has_forbidden else []
+        yield f"the workflow gates {what} ({plural(self.labels.queries, 'query')}): {'; '.join(how)}"
+        if self.file is not None:
+            yield f"{self.file} is gated as it is: add a step before the gate that writes it with your search"
 
     def names(self, install: Install, folder: Path) -> dict[str, str]:
         """The values of the placeholders of a workflow."""
         names = {"GATED": self.arguments, "COMMENT": install.comment, "INSTALL": install.requirement}
-        if not self.is_required:
-            key, value = self.requirement
-            names["GATED"] += f" --{key.replace('_', '-')} {shlex.quote(value)}"
+        if self.file is not None:
+            names["FILE"] = self.file
         if (folder / "requirements.txt").is_file():
             names["REQUIREMENTS"] = "requirements.txt"
-        if (folder / "pyproject.toml").is_file() or (folder / "setup.py").is_file():
+        if _is_installable(folder):
             names["PROJECT"] = "."
         return names
 
@@ -90,35 +133,52 @@ def find_gate(
     folder: Path, content: FolderContent, *, search: str | None, labels: str | None, config: Config | None = None
 ) -> GatePlan:
     """The test set and the search of a project; raises, in one sentence, if one of them cannot be found."""
-    configured, is_required = None, True
-    if config is not None:
-        configured = config.collection.qrels
-        is_required = bool(config.gate.require or config.gate.require_each or config.gate.requirements)
-    log = labels if labels is not None and is_log(folder / labels) else None
-    labels = labels or configured or next(test_sets(folder, content), None)
-    log = log or (next(logs(folder), None) if labels is None and search is None else None)
-    results = search or configured_search(config) or (content.runs[-1] if content.runs and labels else None)
-    results = results or next(searches(folder), None)
-    if log is not None and search is None:
-        return GatePlan(log, None, query_count(folder / log), is_required)
-    missing = [*([f"a test set: {LABELS_HINT}"] if labels is None else [])]
-    missing += [f"your search: {SEARCH_HINT}"] if results is None else []
-    if missing or labels is None:
-        found = f"found {printable(labels or results or 'no test set and no search', None)}"
+    is_named_log = labels is not None and search is None and has_results(folder / labels, needs_labels=True)
+    path = labels or configured_labels(config) or next(test_sets(folder, content, config), None)
+    path = path or next(logs(folder), None)
+    results = None if is_named_log else search or configured_search(config)
+    if results is None and not is_named_log:
+        has_texts = path is None or path != content.qrels or content.queries is not None
+        results = next(searches(folder), None) if has_texts else None
+    is_log = path is not None and has_results(folder / path, needs_labels=True)
+    if results is None and path is not None and not is_log:
+        results = next(result_files(folder, content, path), None)
+    missing = [f"a test set: {LABELS_HINT}"] if path is None else []
+    missing += [f"your search: {SEARCH_HINT}"] if results is None and not is_log else []
+    if missing or path is None:
+        found = f"found {printable(path or results or 'no test set and no search', None)}"
         raise InputError(
             f"a workflow gates your search on your test set: {found}", hint=f"name {', and '.join(missing)}"
         )
     is_live = results is not None and is_own_retriever(results)
-    texts = content.queries if is_live and labels == content.qrels else None
-    return GatePlan(labels, results, query_count(folder / labels), is_required, texts)
+    plan = GatePlan(labels_of(folder, path), results, content.queries if is_live and path == content.qrels else None)
+    return plan if config is None else GatePlan(plan.labels, results, plan.texts, added_keys(plan, config))
 
 
 def gate_config(plan: GatePlan) -> StartPlan:
     """The configuration of a gate."""
-    key, value = plan.requirement
-    names = {"GATED": plan.arguments, "EACH" if key == "require_each" else "REQUIREMENT": value}
+    placeholders = {"require_each": "EACH", "require": "REQUIREMENT", "no_leaks": "LEAKS"}
+    names = {placeholders[key]: "true" if value is True else str(value) for key, value in plan.requirements.items()}
+    names |= {"GATED": plan.arguments, "MEASURES": MEASURES}
     step = f"rankgauge gate {plan.arguments} --config {CONFIG_FILE}"
-    return StartPlan("gate.yaml", (step,), names, remark=plan.sentence)
+    return StartPlan("gate.yaml", (step,), names, remarks=tuple(plan.sentences))
+
+
+def added_keys(plan: GatePlan, config: Config) -> dict[str, str | bool]:
+    """The requirements that an existing configuration lacks: any at all, and that nothing forbidden is returned."""
+    gate = config.gate
+    if not (gate.require or gate.require_each or gate.requirements):
+        return {key: value for key, value in plan.requirements.items() if key != "no_leaks" or not gate.no_leaks}
+    required = required_measures(parse_requirements([*(gate.require or ()), *(gate.require_each or ())]))
+    guards = gate.no_leaks or any(measure.definition.name == LEAK for measure in required)
+    return {} if guards or not plan.labels.has_forbidden else {"no_leaks": True}
+
+
+def configured_labels(config: Config | None) -> str | None:
+    """The judgments of a configuration, unless they are those that ``rankgauge init`` made to be replaced."""
+    if config is None or (config.collection.name or "").endswith(TO_BE_REPLACED):
+        return None
+    return config.collection.qrels
 
 
 def configured_search(config: Config | None) -> str | None:
@@ -128,59 +188,67 @@ def configured_search(config: Config | None) -> str | None:
     return next((mode for mode in modes if is_own_retriever(mode)), None)
 
 
-def query_count(path: Path) -> int:
-    """The number of labeled queries."""
-    try:
-        return len(_cases(path))
-    except RankgaugeError:
-        return len(as_qrels(path, Reading()).queries)
-
-
-def _cases(path: Path) -> Sequence[Case]:
-    """The cases of a test set; what to know of it is said by the command that reads it."""
-    with warnings.catch_warnings():
+def labels_of(folder: Path, path: str) -> GatedLabels:
+    """What a gate must know of a test set; raises if it cannot be read. Text is compared only if there are no ids."""
+    with warnings.catch_warnings():  # what to know of it is said by the command that reads it
         warnings.simplefilter("ignore", RankgaugeWarning)
-        return read_cases(path).cases
+        try:
+            labels, match = _opened_labels(folder / path, "exact"), "exact"
+        except RankgaugeError as error:
+            try:
+                labels, match = _opened_labels(folder / path, "text"), "text"
+            except RankgaugeError:
+                raise error from None
+    return GatedLabels(path, len(labels.queries), bool(getattr(labels, "forbidden", None)), match)
 
 
-def test_sets(folder: Path, content: FolderContent) -> Iterator[str]:
-    """The files with queries and labels, the most likely first."""
-    if content.cases is not None:
-        yield content.cases
-    for path in _named_files(folder):
-        if not is_log(path) and _is_test_set(path):
-            yield path.relative_to(folder).as_posix()
-    if content.qrels is not None:
-        yield content.qrels
+def _opened_labels(path: Path, match: MatchRule) -> Any:
+    """Judgments, or labels by text."""
+    reading = Reading(match=match)
+    labels = open_inputs(str(path), [], reading, None, Opening(depth=1)).labels
+    return as_qrels(labels, reading) if isinstance(labels, str) else labels
+
+
+def test_sets(folder: Path, content: FolderContent, config: Config | None) -> Iterator[str]:
+    """The files with queries and labels, the most likely first; those that ``rankgauge init`` made are left out."""
+    made = None if config is None or configured_labels(config) is not None else config.collection.qrels
+    found = [content.cases] if content.cases is not None else []
+    found += [name for name in _named_files(folder) if not has_results(folder / name) and _is_test_set(folder, name)]
+    found += [content.qrels] if content.qrels is not None and not is_bundled(folder / content.qrels) else []
+    yield from (name for name in found if name != made)
 
 
 def logs(folder: Path) -> Iterator[str]:
     """The files with queries, labels and results."""
-    for path in _named_files(folder):
-        if is_log(path):
-            yield path.relative_to(folder).as_posix()
+    yield from (name for name in _named_files(folder) if has_results(folder / name, needs_labels=True))
 
 
-def is_log(path: Path) -> bool:
-    """Whether a file has labels and results, one query per record."""
-    if path.suffix not in (".jsonl", ".json") or not path.is_file():
+def result_files(folder: Path, content: FolderContent, labels: str) -> Iterator[str]:
+    """The newest run, or a log, that is not the test set and not of a retriever of ours."""
+    yield from (run for run in reversed(content.runs) if not is_bundled(folder / run))
+    yield from (name for name in _named_files(folder) if name != labels and has_results(folder / name))
+
+
+def has_results(path: Path, *, needs_labels: bool = False) -> bool:
+    """Whether a file has results, one query per record, and perhaps labels as well."""
+    if path.suffix.lower() in (".csv", ".tsv") or not path.is_file():
         return False
     try:
         with open_source(path) as stream:
             record = head_record(stream)
     except (RankgaugeError, OSError):
         return False
-    return record is not None and is_log_record(record)
+    return record is not None and is_log_record(record, None if needs_labels else "run")
 
 
-def _is_test_set(path: Path) -> bool:
+def _is_test_set(folder: Path, path: str) -> bool:
     try:
-        return bool(_cases(path))
+        return bool(labels_of(folder, path).queries)
     except (RankgaugeError, OSError, ValueError):
         return False
 
 
-def _named_files(folder: Path) -> Iterator[Path]:
+def _named_files(folder: Path) -> Iterator[str]:
     """Files that are called like a test set, golden ones first."""
     found = []
     for name in TEST_FOLDERS:
@@ -189,20 +257,38 @@ def _named_files(folder: Path) -> Iterator[Path]:
             match = TEST_NAME.search(path.stem.lower())
             if match is not None and path.suffix.lower() in TEST_SUFFIXES and path.is_file():
                 found.append((not path.stem.lower().startswith("gold"), TEST_FOLDERS.index(name), path))
-    yield from (path for _, _, path in sorted(found))
+    yield from (path.relative_to(folder).as_posix() for _, _, path in sorted(found))
 
 
 def searches(folder: Path) -> Iterator[str]:
-    """Functions that are called like a search and take a query first, as ``./FILE.py:name``; nothing is run."""
+    """Functions that are called like a search and take a query first; nothing is run."""
     found = []
-    for name in CODE_FOLDERS:
-        inner = folder / name
-        for path in sorted(inner.glob("*.py"))[:MAX_FILES] if inner.is_dir() else ():
+    for inner in _code_folders(folder):
+        for path in sorted(inner.glob("*.py"))[:MAX_FILES]:
             for function in _search_functions(path):
                 rank = next(place for place, known in enumerate(SEARCH_NAMES) if function.startswith(known))
-                is_named_so = path.stem not in ("search", "retriever", "retrieval", "rag")
-                found.append((is_named_so, rank, f"./{path.relative_to(folder).as_posix()}:{function}"))
+                found.append((path.stem not in SEARCH_FILES, rank, f"{_code_name(folder, path)}:{function}"))
     yield from (text for _, _, text in sorted(found))
+
+
+def _code_folders(folder: Path) -> Iterator[Path]:
+    """The usual folders of code, and the packages in the project and in ``src``."""
+    usual = [folder / name for name in CODE_FOLDERS if (folder / name).is_dir()]
+    packages = [init.parent for place in (folder, folder / "src") for init in sorted(place.glob("*/__init__.py"))]
+    yield from dict.fromkeys([*usual, *(path for path in packages if path.name not in ("tests", "test"))])
+
+
+def _code_name(folder: Path, path: Path) -> str:
+    """How a file is named: a module of a package that can be imported, which may import its neighbors; else a path."""
+    inner = path.relative_to(folder)
+    root = folder / "src" if inner.parts[0] == "src" and _is_installable(folder) else folder
+    if (path.parent / "__init__.py").is_file() and path.parent.parent == root:
+        return f"{path.parent.name}.{path.stem}"
+    return f"./{inner.as_posix()}"
+
+
+def _is_installable(folder: Path) -> bool:
+    return (folder / "pyproject.toml").is_file() or (folder / "setup.py").is_file()
 
 
 def _search_functions(path: Path) -> Iterator[str]:

@@ -136,6 +136,8 @@ def _is_plain(name: str) -> bool:
 CONFIG_FILE, SEARCH_FILE, EXAMPLE_FOLDER = "rankgauge.yaml", "search.py", "example"
 CASES_FILE, NUMBERED_CASES = "cases.jsonl", "cases-with-ids.jsonl"
 LOWEST = "nDCG@10 >= 0.01"
+TO_BE_REPLACED = ", to be replaced"  # ends the name of a collection that is not the user's
+MEASURES = "nDCG@10, AP@100, RR@10, R@50, R@100, Success@10"
 MAX_TITLES = 50  # queries made from titles of documents
 TITLE_WORDS = 8  # of a document without a title
 
@@ -148,7 +150,7 @@ class StartPlan:
     next_steps: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)  # by placeholder
     new_files: Mapping[str, bytes] = field(default_factory=dict)  # besides the configuration
-    remark: str | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def plan_for(content: FolderContent, folder: Path) -> StartPlan:
@@ -159,7 +161,7 @@ def plan_for(content: FolderContent, folder: Path) -> StartPlan:
         return _plan(content, folder)
     plan = _plan(replace(content, cases=NUMBERED_CASES), folder)
     remark = f"a run names queries by id, and {content.cases} has none: {NUMBERED_CASES} is the same with ids"
-    return replace(plan, new_files={**plan.new_files, NUMBERED_CASES: numbered}, remark=remark)
+    return replace(plan, new_files={**plan.new_files, NUMBERED_CASES: numbered}, remarks=(remark,))
 
 
 def _plan(content: FolderContent, folder: Path) -> StartPlan:
@@ -219,7 +221,7 @@ def _unlabeled(corpus: str, queries: str) -> StartPlan:
         "rankgauge evaluate judgments.jsonl lexical.run vector.run",
     )
     plan = _collection(corpus, queries, "judgments.jsonl", steps)
-    return replace(plan, remark="there are no judgments yet: judge a small pool first")
+    return replace(plan, remarks=("there are no judgments yet: judge a small pool first",))
 
 
 def _titles(corpus: str, folder: Path, benchmark: str) -> StartPlan:
@@ -234,10 +236,10 @@ def _titles(corpus: str, folder: Path, benchmark: str) -> StartPlan:
         if text
     ]
     steps = (benchmark, f"replace the queries in {CASES_FILE} with what people really ask")
-    plan = _collection(corpus, CASES_FILE, CASES_FILE, steps, name="titles of the documents, to be replaced")
+    plan = _collection(corpus, CASES_FILE, CASES_FILE, steps, name=f"titles of the documents{TO_BE_REPLACED}")
     remark = f"{CASES_FILE} asks for documents by their titles: easy queries, whose scores say little"
     files = {CASES_FILE: ("\n".join(lines) + "\n").encode()}
-    return replace(plan, new_files=files, remark=remark)
+    return replace(plan, new_files=files, remarks=(remark,))
 
 
 def _example(benchmark: str, loose_files: Sequence[str]) -> StartPlan:
@@ -247,13 +249,22 @@ def _example(benchmark: str, loose_files: Sequence[str]) -> StartPlan:
     names = ("corpus.jsonl", "queries.jsonl", "qrels.trec")
     corpus, queries, qrels = (f"{EXAMPLE_FOLDER}/{name}" for name in names)
     steps = (benchmark, f"name your own files in {CONFIG_FILE}, and delete the folder {EXAMPLE_FOLDER}")
-    plan = _collection(corpus, queries, qrels, steps, name="the bundled example, to be replaced")
-    remark = None
+    plan = _collection(corpus, queries, qrels, steps, name=f"the bundled example{TO_BE_REPLACED}")
+    remarks = []
     if loose_files:
         unused = f"{listing(loose_files)} {'is' if len(loose_files) == 1 else 'are'} not used"
-        remark = f"{unused}: move documents into a folder of their own, and name it as corpus in {CONFIG_FILE}"
+        remarks.append(f"{unused}: move documents into a folder of their own, and name it as corpus in {CONFIG_FILE}")
     files = {f"{EXAMPLE_FOLDER}/{name}": (SHIPPED / name).read_bytes() for name in names}
-    return replace(plan, new_files=files, remark=remark)
+    return replace(plan, new_files=files, remarks=tuple(remarks))
+
+
+def is_bundled(path: Path) -> bool:
+    """Whether a file is one of the bundled collection: its judgments or a run, of a retriever of ours."""
+    from rankgauge.benchmark.plan import SHIPPED
+
+    ours = [SHIPPED / "qrels.trec", *sorted((SHIPPED / "runs").iterdir())]
+    size = path.stat().st_size
+    return any(own.stat().st_size == size and own.read_bytes() == path.read_bytes() for own in ours)
 
 
 def starter_file(name: str) -> bytes:
@@ -335,13 +346,14 @@ CONDITION = re.compile(r" <IF ([A-Z]+)>$")
 PLAIN_YAML = re.compile(r"[A-Za-z_./][\w./+-]*( [\w./+,-]+)*")  # which YAML reads as text without quotes
 
 
-WRITTEN_AS_IS = ("REQUIREMENT", "EACH", "GATED")  # in quotes already, or in a comment
+WRITTEN_AS_IS = ("REQUIREMENT", "EACH", "LEAKS", "MEASURES", "GATED")  # in quotes already, plain, or in a comment
 
 
 def config_text(plan: StartPlan) -> str:
     """The configuration of a plan."""
     text = (starter_file(plan.template) + starter_file("settings.yaml")).decode()
-    names = {name: value if name in WRITTEN_AS_IS else _yaml(value) for name, value in plan.names.items()}
+    names = {"MEASURES": MEASURES, **plan.names}
+    names = {name: value if name in WRITTEN_AS_IS else _yaml(value) for name, value in names.items()}
     return fill(text, names)
 
 

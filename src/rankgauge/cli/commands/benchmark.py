@@ -50,13 +50,14 @@ from rankgauge.cli.options.inputs import ANSWER_OPTIONS, CALL_OPTIONS, NO_CODE, 
 from rankgauge.cli.options.outputs import HTML, SAVE_NAMES, PageRequest, SaveRequest, saving_options, write_page
 from rankgauge.cli.options.reproducing_command import reproducible_command
 from rankgauge.cli.printing import collected_notes, print_message, print_warnings, write, write_document
+from rankgauge.cli.process import report_failure
 from rankgauge.config.configured_settings import config_values, label_reading
 from rankgauge.config.retriever_settings import BenchmarkSettings, JournalSettings, RetrieverSettings
 from rankgauge.config.settings import Settings
 from rankgauge.core.progress import clear_line
 from rankgauge.core.settings import Section
 from rankgauge.core.verdicts import CheckOutcome, exit_code
-from rankgauge.errors import InputError, Note, UsageError, printable, write_errors
+from rankgauge.errors import InputError, Note, RetrieverError, UsageError, printable, write_errors
 from rankgauge.io.atomic_files import write_atomically, write_together
 from rankgauge.io.byte_streams import load_file
 from rankgauge.io.owned_files import sweep
@@ -245,8 +246,12 @@ def run_and_show(
     saving: SaveRequest | None = None,
 ) -> int | None:
     """Run a plan, and print the results and where they are."""
-    with collected_notes() as notes:
-        report = run_benchmark(plan, out, index=index, resume=resume, listener=BenchmarkMessages())
+    try:
+        with collected_notes() as notes:
+            report = run_benchmark(plan, out, index=index, resume=resume, listener=BenchmarkMessages())
+    except RetrieverError as error:  # of the first retriever, as all failed
+        report_failure(error)
+        return exit_code("undecidable")
     about = sentence(collection_sentence(report))
     write_document(ResultDocument(report.title, lambda: [about]))
     write("\n")

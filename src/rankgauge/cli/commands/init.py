@@ -111,7 +111,7 @@ def _workflow(ci: str, plan: GatePlan, requirement: str | None) -> str:
 
 
 def _print_next(plan: StartPlan) -> None:
-    if plan.remark is not None:
-        print_message(f"note: {printable(plan.remark, None)}")
+    for remark in plan.remarks:
+        print_message(f"note: {printable(remark, None)}")
     for number, step in enumerate(plan.next_steps):
         print_message(f"{'then' if number else 'next'}: {printable(step, None)}")
