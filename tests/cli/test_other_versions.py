@@ -54,14 +54,14 @@ def check_refused(done: Outcome, path: Path, sentence: str, content: bytes) -> N
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("version", [4, 6])
+@pytest.mark.parametrize("version", [5, 7])
 def test_a_history(command: Command, folder: Path, version: int) -> None:
     command("evaluate", "labels.json", "run.json", "--save")
     path = folder / ".rankgauge" / "history.db"
     set_version(path, version)
     content = path.read_bytes()
     sentence = (
-        f".rankgauge/history.db: a history of version {version}, but this rankgauge reads version 5: "
+        f".rankgauge/history.db: a history of version {version}, but this rankgauge reads version 6: "
         "export it with the rankgauge that wrote it, and import the export into a new file"
     )
     for words in (
@@ -76,9 +76,9 @@ def test_an_exported_entry(command: Command, folder: Path) -> None:
     command("evaluate", "labels.json", "run.json", "--save", "--date", "2026-11-02")
     command("history", "export", "-o", "out")
     path = folder / "out" / "2026-11-02.jsonl"
-    replace_text(path, "rankgauge.history-entry/2", "rankgauge.history-entry/3")
+    replace_text(path, "rankgauge.history-entry/3", "rankgauge.history-entry/4")
     sentence = (
-        "out/2026-11-02.jsonl: rankgauge.history-entry of version 3, but this rankgauge reads version 2: "
+        "out/2026-11-02.jsonl: rankgauge.history-entry of version 4, but this rankgauge reads version 3: "
         "export the history again with `rankgauge history export`"
     )
     check_refused(command("history", "import", "out"), path, sentence, path.read_bytes())
@@ -116,9 +116,9 @@ def test_a_journal(command: Command, folder: Path, version: int) -> None:
 def test_a_manifest(command: Command, folder: Path) -> None:
     command("benchmark", "run", "--corpus", ".", "--retriever", "lexical", "--latency", "0", "-o", "out")
     path = folder / "out" / "ExperimentManifest.json"
-    replace_text(path, "rankgauge.manifest/1", "rankgauge.manifest/2")
+    replace_text(path, "rankgauge.manifest/2", "rankgauge.manifest/3")
     sentence = (
-        "out/ExperimentManifest.json: rankgauge.manifest of version 2, but this rankgauge reads version 1: "
+        "out/ExperimentManifest.json: rankgauge.manifest of version 3, but this rankgauge reads version 2: "
         "run the benchmark again"
     )
     for words in (("report", "verify", "out"), ("report", "html", "out", "-o", "page.html")):

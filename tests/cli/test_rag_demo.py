@@ -128,3 +128,52 @@ def test_ranking_measures_of_charts_and_audits_are_over_queries_that_have_an_ans
     scores = evaluation.scores[0]
     assert int(scores.averaged_for(scores.measures[0]).sum()) == 40
     assert int(scores.averaged_for(scores.measures[1]).sum()) == 60
+
+
+def row_of(text: str, title: str) -> list[str]:
+    return next(line.split() for line in text.splitlines() if line.startswith(title))
+
+
+def test_costs_are_beside_quality_and_the_lowest_is_the_best(command: Command) -> None:
+    means = command("evaluate", "monday.jsonl", "today.jsonl").out
+    assert row_of(means, "p95 ms") == ["p95", "ms", "250", "213*"]
+    assert row_of(means, "tokens") == ["tokens", "1,727", "1,360*"]
+    compared = command("compare", "monday.jsonl", "today.jsonl").out
+    assert row_of(compared, "tokens") == ["tokens", "today.jsonl", "1,727", "+367"]
+    swapped = command("compare", "today.jsonl", "monday.jsonl").out
+    assert ["monday.jsonl", "1,360*", "−367"] in [line.split()[-3:] for line in swapped.splitlines()]
+    queries = command("evaluate", "today.jsonl", "--per-query", "-m", "R@10").out
+    assert ["today.jsonl", "R@10", "ms", "tokens"] in [line.split() for line in queries.splitlines()]
+    assert row_of(queries, "q01") == ["q01", "1.0000", "223", "2,144"]
+
+
+def test_a_cost_that_one_run_lacks_is_a_dash_and_never_the_best(command: Command) -> None:
+    rows = [json.loads(line) for line in Path("today.jsonl").read_text().splitlines()]
+    Path("priced.jsonl").write_text("".join(json.dumps(row | {"cost": 0.25}) + "\n" for row in rows))
+    text = command("evaluate", "today.jsonl", "priced.jsonl", "-m", "R@10", "--sort", "given").out
+    assert row_of(text, "priced.jsonl") == ["priced.jsonl", "0.8708", "250", "1,727", "0.25"]
+    assert row_of(text, "today.jsonl") == ["today.jsonl", "0.8708", "250", "1,727", "–"]
+
+
+def test_the_history_keeps_tokens_and_money(command: Command, logs: Path) -> None:
+    for number, name in enumerate(("monday", "today")):
+        rows = [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
+        Path("log.jsonl").write_text("".join(json.dumps(row | {"cost": 0.5 + number}) + "\n" for row in rows))
+        assert command("evaluate", "log.jsonl", "-m", "R@10", "--save", "--date", f"2026-11-0{number + 1}").code == 0
+    listed = command("history", "list").out
+    assert row_of(listed, "entry")[-4:] == ["p95", "ms", "tokens", "cost"]
+    assert row_of(listed, "2026-11-02")[-3:] == ["250", "1,727", "1.5"]
+    named = command("history", "list", "-m", "total_tokens").out
+    assert row_of(named, "2026-11-01") == ["2026-11-01", "log.jsonl", "81,613"]
+    shown = command("history", "show", "2026-11-01").out
+    assert row_of(shown, "cost") == ["cost", "0.5", "per", "query,", "30", "in", "total"]
+    trend = command("history", "trend", "-m", "R@10").out
+    assert row_of(trend, "2026-11-02")[-2:] == ["1,727", "1.5"]
+    point = json.loads(command("history", "trend", "-m", "R@10", "--format", "json").out)["points"][0]
+    assert (point["mean_tokens"], point["mean_cost"]) == (81_613 / 60, 0.5)
+    command("report", "html", ".rankgauge/history.db", "-o", "page.html")
+    assert "Tokens per query" in Path("page.html").read_text()
+    command("history", "export", "-o", "out")
+    assert command("history", "import", "out", "--history", "copy.db").code == 0
+    copied = command("history", "show", "2026-11-01", "--history", "copy.db", "--format", "json").out
+    assert json.loads(copied)["entry"]["cost"]["total_tokens"] == 81_613

@@ -60,7 +60,7 @@ def test_a_trend_fits_80_columns_and_marks_changes(command: Command) -> None:
 
 def test_a_trend_as_json(command: Command) -> None:
     data = json.loads(command("history", "trend", "-n", "0", "--format", "json").out)
-    assert data["schema"] == "rankgauge.trend/1"
+    assert data["schema"] == "rankgauge.trend/2"
     assert data["measure"] == "nDCG@10"
     assert len(data["points"]) == len(data["series"][0]["values"]) == 10
     assert data["series"][0]["changes"][0]["entry"] == "2026-11-07"

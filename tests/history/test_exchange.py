@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 
 from rankgauge import InputError, Qrels, Run
 from rankgauge.history import EntrySummary, History
+from rankgauge.retrieval.latency import Cost
 from tests.history.conftest import GROWN, LABELS, SECOND
 
 Save = Callable[..., EntrySummary]
-COST = dict.fromkeys(("calls", "p50", "p95", "p99", "max", "index_bytes", "index_seconds"), 0) | {"p50": 1e300}
+COST = {field.name: 0 for field in fields(Cost)} | {"p50": 1e300}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -123,7 +125,7 @@ def edited(path: Path, change: Callable[[dict[str, Any]], object], line: int = 0
 @pytest.mark.parametrize(
     ("line", "change", "message"),
     [
-        (0, lambda d: d.update(schema="rankgauge.history-entry/3"), "rankgauge.history-entry of version 3, but"),
+        (0, lambda d: d.update(schema="rankgauge.history-entry/4"), "rankgauge.history-entry of version 4, but"),
         (0, lambda d: d["entry"].update(name="../../x"), "expected the name of an entry at entry.name"),
         (0, lambda d: d["entry"].update(saved="now"), "expected a time as in .* at entry.saved"),
         (0, lambda d: d["entry"].update(tags=["two words"]), "cannot be a tag"),
@@ -145,7 +147,7 @@ def edited(path: Path, change: Callable[[dict[str, Any]], object], line: int = 0
         (0, lambda d: d["entry"]["means"].pop("RR"), "its mean of RR is not that of its values"),
         (0, lambda d: d["entry"]["means"].update(X=d["entry"]["means"]["RR"]), "it has a mean of X, but no values"),
         (0, lambda d: d["entry"]["queries"].update(averaged=7), "its counts of queries are"),
-        (0, lambda d: d["entry"].update(cost=COST), "expected a number from 0 to 1e.12 at entry.cost.p50"),
+        (0, lambda d: d["entry"].update(cost=COST), "expected a number from 0 to 1e.15 at entry.cost.p50"),
         (0, lambda d: d["entry"].update(other=1), r"jsonl:1: has a field, or a line, that no export has"),
         (0, lambda d: d.update(notes=[["a"]]), "a note is not a code and a message"),
         (0, lambda d: d["entry"].update(has_run=True), "has_run says otherwise than its content"),

@@ -162,7 +162,7 @@ def test_a_file_of_another_version_is_refused_and_stays_as_it_is(history: Histor
     plain.execute(f"PRAGMA user_version = {version}")
     plain.close()
     before = history.path.read_bytes()
-    with pytest.raises(InputError, match=f"a history of version {version}, but this rankgauge reads version 5: export"):
+    with pytest.raises(InputError, match=f"a history of version {version}, but this rankgauge reads version 6: export"):
         history.entries()
     assert history.path.read_bytes() == before
 

@@ -59,7 +59,7 @@ def test_a_change_is_found_at_its_commit(history: History, entry: Saver) -> None
     assert change.difference < -0.2
     assert [value.value for value in series.values] == [entry.means["RR@10"].value for entry in history.entries()]
     assert (trend.points[3].coverage, trend.points[3].p95, trend.points[3].queries) == (1 / 6, 6.0, 30)
-    assert trend.to_dict()["schema"] == "rankgauge.trend/1"
+    assert trend.to_dict()["schema"] == "rankgauge.trend/2"
 
 
 def test_groups_have_their_own_series_at_a_shared_level(history: History, entry: Saver) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import UsageError
-from rankgauge.stats.draws import RESAMPLES_PER_BLOCK, RandomStream, Resampling, blocks
+from rankgauge.stats.draws import RESAMPLES_PER_BLOCK, RandomStream, Resampling, _product, blocks
 from tests.stats import definitions
 
 
@@ -47,3 +47,11 @@ def test_resampling_names_a_stream_and_a_number_with_a_default() -> None:
     assert (Resampling().count(7), Resampling(9).count(7)) == (7, 9)
     with pytest.raises(UsageError, match="resamples must be at least 1, found 0"):
         Resampling(0)
+
+
+@pytest.mark.parametrize(("draws", "units", "columns"), [(4369, 60, 48), (130, 700, 9), (3, 70_000, 5), (1, 1, 1)])
+def test_sums_over_draws_are_the_same_in_parts_as_in_whole_numbers(draws: int, units: int, columns: int) -> None:
+    bits = np.random.default_rng(5)
+    counts, whole = bits.integers(0, 5, (draws, units)), bits.integers(-(2**20), 2**20, (units, columns))
+    expected = counts @ whole
+    assert np.array_equal(_product(counts.astype(np.float64), whole.astype(np.float64)), expected)

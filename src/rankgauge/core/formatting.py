@@ -23,6 +23,7 @@ NumberKind = Literal[
     "score",
     "given",
     "compact",
+    "amount",
 ]
 MINUS = "−"
 MISSING = "–"  # a value that does not exist
@@ -39,7 +40,8 @@ def text_of(value: float | None, kind: NumberKind, *, digits: int | None = None)
 
     A value of a measure has four decimals, a difference its sign and three, a ratio ``×`` and three, a share at most
     one (of its percentage), a count none. Times have three digits, at most three of them decimals, and seconds their
-    unit; a score has six digits; a number that somebody gave, such as a grade or a level, is as short as it was given.
+    unit; a score has six digits; an amount of tokens or money is whole from 100 on, and has four digits below it; a
+    number that somebody gave, such as a grade or a level, is as short as it was given.
     """
     if value is None or value != value:
         return MISSING
@@ -64,6 +66,8 @@ def text_of(value: float | None, kind: NumberKind, *, digits: int | None = None)
             return byte_size(int(value))
         case "compact":
             return compact_number(value)
+        case "amount":
+            return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
         case "ratio":
             return "×∞" if math.isinf(value) else f"×{value:.3f}" if value < LARGE_RATIO else f"×{value:.1e}"
         case _:

@@ -71,12 +71,25 @@ class RunExtras:
                 figures |= {f"mean_{name}": total / len(values), f"total_{name}": total}
         return figures
 
+    @property
+    def is_live(self) -> bool:
+        """Whether a retriever was asked now: what it took differs from run to run, and is not part of tables."""
+        return self.requested_k is not None
+
+    def by_query(self) -> dict[str, Mapping[str, float]]:
+        """Milliseconds, tokens and money by query id; what no query has is left out."""
+        columns = {"ms": self.latency_ms, "tokens": self.tokens, "cost": self.cost}
+        return {title: values for title, values in columns.items() if values}
+
 
 LATENCY_PERCENTILES = (50, 95, 99)
 FIGURES = (
     *(f"p{percent}_latency" for percent in LATENCY_PERCENTILES),
     *("max_latency", "mean_tokens", "total_tokens", "mean_cost", "total_cost"),
 )
+
+
+SHOWN_FIGURES = {"p95_latency": "p95 ms", "mean_tokens": "tokens", "mean_cost": "cost"}  # the titles of their columns
 
 
 def latency_percentiles(times: Sequence[float]) -> dict[str, float]:

@@ -47,7 +47,7 @@ from rankgauge.io.byte_streams import DEFAULT_LIMITS, read_bytes
 from rankgauge.io.formats.json_text import json_line
 from rankgauge.io.stored_json import JsonDocument, Maybe, Shape, first_misfit, parse_object, parse_record
 
-ENTRY_SCHEMA = "rankgauge.history-entry/2"
+ENTRY_SCHEMA = "rankgauge.history-entry/3"
 LABELS_SCHEMA = "rankgauge.history-labels/1"
 HINT = "export the history again with `rankgauge history export`"
 MAX_BYTES = 1 << 31  # of a packed value, decompressed

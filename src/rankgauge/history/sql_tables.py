@@ -65,7 +65,7 @@ TABLES = (
 HISTORY_KIND = DatabaseKind(
     "a history",
     0x726B6768,  # "rkgh"
-    version=5,
+    version=6,
     tables=TABLES,
     hint="restore the file from a copy, or import an export into a new one: rankgauge history import DIR",
     other_version="export it with the rankgauge that wrote it, and import the export into a new file",

@@ -37,7 +37,7 @@ from rankgauge.stats.noise import RunNoise, pooled_noise
 if TYPE_CHECKING:
     from rankgauge.history.store import History
 
-TREND_SCHEMA = "rankgauge.trend/1"
+TREND_SCHEMA = "rankgauge.trend/2"
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,8 @@ class TrendPoint:
     coverage: float | None  # the share of the top 10 that is judged
     p50: float | None  # milliseconds
     p95: float | None
+    mean_tokens: float | None  # per query
+    mean_cost: float | None  # per query, in the user's currency
 
 
 @dataclass(frozen=True)
@@ -190,6 +192,8 @@ def _points(loaded: EntrySeries) -> Iterator[TrendPoint]:
             summary.facts["coverage"],
             None if cost is None else cost.p50,
             None if cost is None else cost.p95,
+            None if cost is None else cost.mean_tokens,
+            None if cost is None else cost.mean_cost,
         )
         before = now
 

@@ -2,7 +2,7 @@
 
 Such a file may be damaged, or made by somebody else. Repeated keys, numbers that no writer of ours produces, deep
 nesting and more than the maximum size are errors, as is any value that differs from its declared shape. A schema is a
-name and a version, as in ``rankgauge.manifest/1``; another version is refused.
+name and a version, as in ``rankgauge.manifest/2``; another version is refused.
 """
 
 from __future__ import annotations

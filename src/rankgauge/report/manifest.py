@@ -21,7 +21,7 @@ from rankgauge.io.stored_json import AtMost, MapOf, Matching, Maybe, read_docume
 from rankgauge.retrieval.latency import COST_SHAPE
 from rankgauge.secrets import mask_secrets, mask_values
 
-MANIFEST_SCHEMA = "rankgauge.manifest/1"
+MANIFEST_SCHEMA = "rankgauge.manifest/2"
 SYSTEM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]*")  # part of the names of its files
 MAX_RESAMPLES = 100_000_000
 MAX_RESULTS = 1_000_000_000  # per query

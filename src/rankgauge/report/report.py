@@ -196,6 +196,11 @@ def report_of(
     if "snippets" not in details:
         shown_runs = [joined.shown for joined in evaluation.joined]
         details["snippets"] = returned_snippets(shown_runs, settings.conventions.compat)
+    if "costs" not in details:
+        from rankgauge.retrieval.latency import cost_of
+
+        priced = [run for run in evaluation.scores if run.extras is not None and run.extras.figures()]
+        details["costs"] = {run.run: cost_of(run.extras) for run in priced if run.extras is not None}
     if comparison is None and len(evaluation.scores) > 1:
         comparison = compare_evaluation(
             evaluation,

@@ -56,6 +56,10 @@ class Cost:
     index_bytes: int | None = None
     index_seconds: float | None = None
     max: float | None = None  # milliseconds
+    mean_tokens: float | None = None  # per query
+    total_tokens: float | None = None
+    mean_cost: float | None = None  # per query, in the user's currency
+    total_cost: float | None = None
 
     @property
     def percentiles(self) -> dict[str, float | None]:
@@ -64,14 +68,14 @@ class Cost:
 
 
 def cost_of(extras: RunExtras) -> Cost:
-    """The latency of the calls that were answered."""
-    times = list(extras.latency_ms.values())
-    found: dict[str, Any] = latency_percentiles(times) if times else {}
-    return Cost(calls=len(times), **found)
+    """The latency of the calls that were answered, and their tokens and money, as far as these are known."""
+    figures = extras.figures().items()
+    return Cost(calls=len(extras.latency_ms), **{name.removesuffix("_latency"): value for name, value in figures})
 
 
 _COUNT = AtMost(2**53)
-_SHAPES = {"int": _COUNT, "int | None": Maybe(_COUNT), "float | None": Maybe(Between(0, 1e12))}  # by annotation
+MAX_FIGURE = 1e15  # of a total in any currency
+_SHAPES = {"int": _COUNT, "int | None": Maybe(_COUNT), "float | None": Maybe(Between(0, MAX_FIGURE))}  # by annotation
 COST_SHAPE = {field.name: _SHAPES[str(field.type)] for field in fields(Cost)}  # in a file
 
 

@@ -132,6 +132,7 @@ DRAWS_BEYOND = 10  # draws that exceed a critical value at least, on average
 MAX_DRAWS = 1_000_000
 _COUNTS_IN_MEMORY = 1 << 18  # small enough for a cache
 _PRODUCTS_PER_CALL = 200_000  # OpenBLAS starts its threads, which spin between calls, for about 260,000
+_FEWEST_DRAWS_PER_CALL = 64  # of a call; fewer cost more in calls than they save
 _EXACT_BITS = 52  # sums of whole floats below 2 to this power are exact
 _ROUNDING = 1e-9  # of a sum of squares; a smaller spread is rounding
 
@@ -258,11 +259,18 @@ def _below(bits: RandomBits, units: int, batch: int) -> NDArray[np.intp]:
 
 
 def _product(counts: Floats, whole: Floats) -> Floats:
-    """The matrix product, in parts that a linear algebra library multiplies in one thread; all sums are exact."""
-    step = max(1, _PRODUCTS_PER_CALL // (len(counts) * whole.shape[1]))
-    product = np.zeros((len(counts), whole.shape[1]))
-    for start in range(0, len(whole), step):
-        product += counts[:, start : start + step] @ whole[start : start + step]
+    """The matrix product, in parts that a linear algebra library multiplies in one thread; all sums are exact.
+
+    Parts are blocks of draws; columns of counts are split only if a block would have few draws, for they are copied.
+    """
+    units, columns = whole.shape
+    draws = max(_FEWEST_DRAWS_PER_CALL, _PRODUCTS_PER_CALL // (units * columns))
+    step = max(1, _PRODUCTS_PER_CALL // (min(draws, len(counts)) * columns))
+    product = np.zeros((len(counts), columns))
+    for first in range(0, len(counts), draws):
+        part = product[first : first + draws]
+        for start in range(0, units, step):
+            part += counts[first : first + draws, start : start + step] @ whole[start : start + step]
     return product
 
 

@@ -145,7 +145,8 @@ def blame(
     """Split the drops between the queries that lost documents and the others, which are tested by themselves."""
     touched = np.array([query in lost for query in pairs.queries], dtype=bool)
     improvement = pairs.improvement
-    within, others = (pairs.decide(rule, part) for part in (touched, ~touched))
+    within = pairs.decide(rule, touched)
+    others = pairs.decide(rule, ~touched) if lost else [row.decision for row in compared]
     sizes = np.count_nonzero(~np.isnan(improvement), axis=0).tolist()
     shares = tuple(
         DropShare(

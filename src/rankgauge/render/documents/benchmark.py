@@ -241,20 +241,31 @@ def _mark(report: Report, scores: Scores, measure: Measure) -> str:
 
 
 def cost_table(report: Report) -> Table:
-    """Latency of single calls, and the index."""
+    """Latency of single calls; the index, tokens and money if a system has them."""
+    costs = list(report.costs.values())
+    columns = {
+        f"{one} ms": [Number(cost.percentiles[one], "milliseconds") for cost in costs] for one in PERCENTILE_NAMES
+    }
+    columns["calls"] = [Number(cost.calls, "count") for cost in costs]
+    others = {
+        "index": [Number(cost.index_bytes, "bytes") for cost in costs],
+        "build time": [Number(cost.index_seconds, "seconds") for cost in costs],
+        "tokens": [Number(cost.mean_tokens, "amount") for cost in costs],
+        "total tokens": [Number(cost.total_tokens, "amount") for cost in costs],
+        "cost": [Number(cost.mean_cost, "amount") for cost in costs],
+        "total cost": [Number(cost.total_cost, "amount") for cost in costs],
+    }
+    columns |= {title: cells for title, cells in others.items() if any(cell.value is not None for cell in cells)}
     rows: list[list[Cell]] = [
-        [
-            name(system),
-            *(Number(value, "milliseconds") for value in cost.percentiles.values()),
-            Number(cost.calls, "count"),
-            Number(cost.index_bytes, "bytes"),
-            Number(cost.index_seconds, "seconds"),
-        ]
-        for system, cost in report.costs.items()
+        [name(system), *(cells[row] for cells in columns.values())] for row, system in enumerate(report.costs)
     ]
-    legend = "single calls, one query at a time, warm; an existing or shared index has no build time"
-    titles = [*(f"{percentile} ms" for percentile in PERCENTILE_NAMES), "calls", "index", "build time"]
-    return Table([*words(""), *numbers(*titles)], rows, "Cost", legend)
+    built = "; an existing or shared index has no build time" if "index" in columns else ""
+    return Table([*words(""), *numbers(*columns)], rows, "Cost", cost_basis(report) + built)
+
+
+def cost_basis(report: Report) -> str:
+    """How the times were measured: by a benchmark, or along with the results."""
+    return "as recorded with the results" if report.manifest is None else "single calls, one query at a time, warm"
 
 
 def _findings(report: Report) -> list[str]:
@@ -385,6 +396,8 @@ def _cost_columns(report: Report, runs: Sequence[Scores]) -> dict[str, Sequence[
         "p50 ms": [Number(cost.p50, "milliseconds") for cost in costs],
         "p95 ms": [Number(cost.p95, "milliseconds") for cost in costs],
         "index": [Number(cost.index_bytes, "bytes") for cost in costs],
+        "tokens": [Number(cost.mean_tokens, "amount") for cost in costs],
+        "cost": [Number(cost.mean_cost, "amount") for cost in costs],
     }
     return {title: column for title, column in columns.items() if any(cell.value is not None for cell in column)}
 

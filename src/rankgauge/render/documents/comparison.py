@@ -12,7 +12,7 @@ from rankgauge.comparison.document_changes import DocumentChange, QueryChange
 from rankgauge.comparison.system_ranking import SystemRanking
 from rankgauge.config.bands import Bands
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.formatting import MISSING, given, percent, plural, signed
+from rankgauge.core.formatting import MINUS, MISSING, given, percent, plural, signed, text_of
 from rankgauge.core.verdicts import DifferenceOutcome
 from rankgauge.errors import Note, printable
 from rankgauge.render.document import (
@@ -41,7 +41,7 @@ from rankgauge.render.document import (
 )
 from rankgauge.render.documents.bands import band_cell, band_of, uplift_lines, used, with_bands
 from rankgauge.render.documents.scores import as_dict as scores_as_dict
-from rankgauge.render.documents.scores import best_of, caveats, conventions_lines, value_cell
+from rankgauge.render.documents.scores import best_of, caveats, conventions_lines, cost_cells, value_cell
 from rankgauge.stats.intervals import exponential
 
 MAX_NAME = 40  # of a query or a document in the largest changes
@@ -144,8 +144,25 @@ def comparison_table(comparison: Comparison, *, bands: Bands | None = None) -> T
             if letters:
                 cells.append(Words(letters.get(measure.name, {}).get(run.run, "")))
             rows.append(cells)
+    for what, costs in cost_cells(comparison.scores).items():
+        before = next(
+            cell for run, cell in zip(comparison.scores, costs, strict=True) if run.run == comparison.baseline
+        )
+        for place, (run, cost) in enumerate(zip(comparison.scores, costs, strict=True)):
+            is_baseline = run.run == comparison.baseline
+            change = Words(BASELINE) if is_baseline else Words(_cost_change(cost, before))
+            cells = [Words("" if place else what), name(run.run), cost, *([] if shown is None else [NOTHING]), change]
+            rows.append([*cells, *[NOTHING] * (len(columns) - len(cells))])
     legend = _legend(comparison) + ("" if shown is None else f"; {BAND}: by {shown.name}")
     return Table(columns, rows, f"Compared with {comparison.baseline}", legend)
+
+
+def _cost_change(cost: Number, before: Number) -> str:
+    """How much more a system costs than the baseline; it is not tested."""
+    if cost.value is None or before.value is None:
+        return MISSING
+    change = cost.value - before.value
+    return ("+" if change > 0 else MINUS if change < 0 else "") + text_of(abs(change), cost.kind)
 
 
 def ranked_letters(ranking: SystemRanking) -> dict[str, str]:

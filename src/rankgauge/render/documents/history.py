@@ -14,6 +14,7 @@ from rankgauge.comparison.version_comparison import VersionComparison
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import (
     MISSING,
+    NumberKind,
     byte_size,
     given,
     listing,
@@ -25,6 +26,7 @@ from rankgauge.core.formatting import (
     signed,
     text_of,
 )
+from rankgauge.core.run import FIGURES, SHOWN_FIGURES
 from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, EntrySummary, SavedEntry, SavedMean
@@ -99,8 +101,14 @@ def _listing_parts(listed: Listing) -> list[Part]:
     if not entries:
         return [sentence("no entries")]
     means = [entry.facts["means"] for entry in entries]
-    wanted = [measure.name for measure in parse_measures(list(listed.measures))] if listed.measures else []
-    values = {measure: [_mean_cell(row.get(measure)) for row in means] for measure in wanted or _all_measures(means)}
+    wanted = _wanted_columns(listed.measures)
+    costs = _cost_columns(entries, wanted)
+    values: dict[str, Sequence[Cell]] = {
+        measure: [_mean_cell(row.get(measure)) for row in means]
+        for measure in wanted or _all_measures(means)
+        if measure not in FIGURES
+    }
+    values |= costs
     texts = _word_columns(entries)
     used = sum(min(READABLE_NAME, _width(title, cells)) for title, cells in texts.items())
     shown: dict[str, Sequence[Cell]] = {}
@@ -115,7 +123,8 @@ def _listing_parts(listed: Listing) -> list[Part]:
     columns += [*numbers(*shown), *([] if tags is None else [TableColumn("tags", may_hide=order["tags"])])]
     rows = [*zip(*texts.values(), *shown.values(), *([] if tags is None else [tags]), strict=True)]
     older = listed.count - len(entries)
-    hidden = [measure for measure in values if measure not in shown]
+    figures = {title: figure for figure, title in SHOWN_FIGURES.items()}
+    hidden = [figures.get(measure, measure) for measure in values if measure not in shown]
     notes = ["+ uncommitted changes"] if any(entry.facts["git"]["dirty"] for entry in entries) else []
     notes += [f"more measures: {', '.join(hidden)}; name one with -m, or use --format json"] if hidden else []
     notes += [f"{plural(older, 'older entry')} not shown: --last 0 shows all"] if older > 0 else []
@@ -148,6 +157,24 @@ def _width(title: str, cells: Sequence[Cell]) -> int:
     return 2 + max(map(columns_of, (title, *(printable(cell.text, None) for cell in cells))))
 
 
+def _wanted_columns(names: Sequence[str]) -> list[str]:
+    """Measures, and figures of whole runs such as ``mean_tokens``, in the order in which they are named."""
+    return [one for text in names for one in ([text] if text in FIGURES else [m.name for m in parse_measures(text)])]
+
+
+def _cost_columns(entries: Sequence[EntrySummary], wanted: Sequence[str] = ()) -> dict[str, Sequence[Cell]]:
+    """What the entries cost, by the titles of columns: all that some entry has, or only what is wanted."""
+    columns: dict[str, Sequence[Cell]] = {}
+    for figure in [one for one in wanted if one in FIGURES] if wanted else SHOWN_FIGURES:
+        title = SHOWN_FIGURES.get(figure, figure)
+        kind: NumberKind = "milliseconds" if figure.endswith("_latency") else "amount"
+        field = figure.removesuffix("_latency")
+        values = [None if entry.cost is None else getattr(entry.cost, field) for entry in entries]
+        if wanted or any(value is not None for value in values):
+            columns[title] = [Number(value, kind) for value in values]
+    return columns
+
+
 def _mean_cell(mean: Mapping[str, Any] | None) -> Cell:
     return NO_VALUE if mean is None else Number(mean["value"])
 
@@ -155,7 +182,7 @@ def _mean_cell(mean: Mapping[str, Any] | None) -> Cell:
 def entries_document(entries: Sequence[EntrySummary], *, total: int | None = None) -> ResultDocument:
     """Entries from the oldest to the newest as one row each, newest first, with the measures of all of them."""
     newest_first = [*reversed(entries)]
-    means = [entry.means for entry in newest_first]
+    means, costs = [entry.means for entry in newest_first], _cost_columns(newest_first)
     measures = [*dict.fromkeys(measure for row in means for measure in row)]
     rows = [
         [
@@ -165,10 +192,11 @@ def entries_document(entries: Sequence[EntrySummary], *, total: int | None = Non
             name(entry.git.branch or MISSING),
             name(", ".join(entry.tags) or MISSING),
             *(Number(row[measure].value) if measure in row else NO_VALUE for measure in measures),
+            *(cells[place] for cells in costs.values()),
         ]
-        for entry, row in zip(newest_first, means, strict=True)
+        for place, (entry, row) in enumerate(zip(newest_first, means, strict=True))
     ]
-    columns = [*words("entry", "system", "labels", "branch", "tags"), *numbers(*measures)]
+    columns = [*words("entry", "system", "labels", "branch", "tags"), *numbers(*measures, *costs)]
     title = f"{plural(len(entries) if total is None else total, 'entry')}, newest first"
     return ResultDocument(title, lambda: [Table(columns, rows, title, total=total)])
 
@@ -241,6 +269,8 @@ def entry_lines(entry: EntrySummary) -> dict[str, str]:
         "queries": ", ".join(queries),
         "judged": "" if facts["coverage"] is None else f"{text_of(facts['coverage'], 'share')} of the top 10",
         "latency": _latency(entry),
+        "tokens": _amounts(entry, "tokens"),
+        "cost": _amounts(entry, "cost"),
         "run": "stored" if entry.has_run else "not stored",
     }
     return {title: text for title, text in lines.items() if text}
@@ -254,6 +284,12 @@ def _latency(entry: EntrySummary) -> str:
     parts = [f"{label} {milliseconds(value)}" for label, value in times.items() if value is not None]
     parts += [f"index {byte_size(cost.index_bytes)}"] if cost.index_bytes is not None else []
     return ", ".join(parts)
+
+
+def _amounts(entry: EntrySummary, what: str) -> str:
+    """Tokens or money, per query and in total."""
+    mean, total = (None if entry.cost is None else getattr(entry.cost, f"{of}_{what}") for of in ("mean", "total"))
+    return "" if mean is None else f"{text_of(mean, 'amount')} per query, {text_of(total, 'amount')} in total"
 
 
 # ----------------------------------------------------------------------------------------------------------- trends

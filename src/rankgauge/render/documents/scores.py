@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankgauge.core.formatting import MISSING, NumberKind, listing, milliseconds, percent, plural, span, text_of
+from rankgauge.core.run import SHOWN_FIGURES
 from rankgauge.errors import printable
 from rankgauge.evaluation.caveats import Note, caveat_sentences
 from rankgauge.evaluation.scores import Scores, sorted_runs
@@ -143,6 +145,7 @@ def means_table(scores: Sequence[Scores], *, bands: Bands | None = None, title: 
     measures = scores[0].measures
     values = [[run.over_queries[measure.name][0] for measure in measures] for run in scores]
     best = [best_of(measure, [row[column] for row in values]) for column, measure in enumerate(measures)]
+    costs = cost_cells(scores)
     rows: list[list[Cell]] = [
         [
             name(run.run),
@@ -150,28 +153,58 @@ def means_table(scores: Sequence[Scores], *, bands: Bands | None = None, title: 
                 value_cell(measure, value, best=value is not None and value == best[column])
                 for column, (measure, value) in enumerate(zip(measures, row, strict=True))
             ),
+            *(cells[place] for cells in costs.values()),
         ]
-        for run, row in zip(scores, values, strict=True)
+        for place, (run, row) in enumerate(zip(scores, values, strict=True))
     ]
     if bands is not None:
         from rankgauge.render.documents.bands import band_rows
 
-        rows += band_rows(scores, bands)
-    return Table([*words(""), *numbers(*(measure.name for measure in measures))], rows, title, may_transpose=True)
+        rows += [[*row, *(NOTHING for _ in costs)] for row in band_rows(scores, bands)]
+    titles = [*(measure.name for measure in measures), *costs]
+    return Table([*words(""), *numbers(*titles)], rows, title, may_transpose=True)
+
+
+def cost_cells(scores: Sequence[Scores]) -> dict[str, list[Number]]:
+    """What logs cost, by the titles of columns, one cell for each run; the lowest of several is the best.
+
+    What no run has is left out, and so are live retrievers, whose times differ from run to run.
+    """
+    figures = [{} if run.extras is None or run.extras.is_live else run.extras.figures() for run in scores]
+    columns = {}
+    for figure, title in SHOWN_FIGURES.items():
+        present = [row[figure] for row in figures if figure in row]
+        best = min(present) if len(set(present)) > 1 else None
+        if present:
+            values = [row.get(figure) for row in figures]
+            columns[title] = [
+                Number(value, _cost_kind(title), best=value is not None and value == best) for value in values
+            ]
+    return columns
+
+
+def _cost_kind(title: str) -> NumberKind:
+    return "milliseconds" if title.endswith("ms") else "amount"
 
 
 def query_table(scores: Scores) -> Table:
     """One row per query of one run."""
     kinds = [_kind(measure) for measure in scores.measures]
+    costs = {} if scores.extras is None or scores.extras.is_live else scores.extras.by_query()
     rows: list[list[Cell]] = [
-        [name(scores.queries[row]), *map(Number, scores.values[row].tolist(), kinds)]
+        [
+            name(scores.queries[row]),
+            *map(Number, scores.values[row].tolist(), kinds),
+            *(Number(values.get(scores.queries[row]), _cost_kind(title)) for title, values in costs.items()),
+        ]
         for row in np.flatnonzero(scores.averaged).tolist()
     ]
-    return Table([*words(scores.run), *numbers(*(measure.name for measure in scores.measures))], rows, scores.run)
+    titles = [*(measure.name for measure in scores.measures), *costs]
+    return Table([*words(scores.run), *numbers(*titles)], rows, scores.run)
 
 
 def intervals_table(scores: Sequence[Scores], *, confidence: float) -> Table:
-    """One row per measure and run; weighted means beside the plain ones if queries have weights."""
+    """One row per measure and run, then what the runs cost; weighted means beside the plain ones, if there are any."""
     title = f"{percent(confidence)} CI"
     rows = [
         [
@@ -185,6 +218,11 @@ def intervals_table(scores: Sequence[Scores], *, confidence: float) -> Table:
         for place, run in enumerate(scores)
     ]
     weighted = [] if scores[0].weighted is None else ["weighted", title]
+    for what, cells in cost_cells(scores).items():
+        rows += [
+            [Words("" if place else what), name(run.run), replace(cell, best=False), *[NOTHING] * (1 + len(weighted))]
+            for place, (run, cell) in enumerate(zip(scores, cells, strict=True))
+        ]
     return Table([*words("measure", "run"), *numbers("mean", title, *weighted)], rows, "Values with intervals")
 
 
@@ -429,17 +467,13 @@ def call_lines(scores: Sequence[Scores]) -> list[str]:
         latency = [f"latency {', '.join(times)}"] if times else []
         figures = run.extras.figures()
         costs = [
-            f"{name} {_amount(figures[f'mean_{name}'])} per query, {_amount(figures[f'total_{name}'])} in total"
+            f"{name} {text_of(figures[f'mean_{name}'], 'amount')} per query, "
+            f"{text_of(figures[f'total_{name}'], 'amount')} in total"
             for name in ("tokens", "cost")
             if f"mean_{name}" in figures
         ]
         lines.append(f"{printable(run.run, None)}: {'; '.join([*latency, *costs, *failed])}")
     return lines
-
-
-def _amount(value: float) -> str:
-    """Tokens or money: whole from 100 on, else with four digits."""
-    return text_of(value, "count") if value >= 100 else text_of(value, "given", digits=4)
 
 
 def incomplete_lines(scores: Sequence[Scores]) -> list[str]:

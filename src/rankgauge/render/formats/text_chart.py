@@ -174,6 +174,8 @@ def _side_columns(points: Sequence[TrendPoint]) -> dict[str, list[str]]:
         "queries": [_queries(point) for point in points],
         "judged": [text_of(point.coverage, "share") for point in points],
         "p95 ms": [text_of(point.p95, "milliseconds") for point in points],
+        "tokens": [text_of(point.mean_tokens, "amount") for point in points],
+        "cost": [text_of(point.mean_cost, "amount") for point in points],
     }
     return {title: cells for title, cells in columns.items() if any(cell != MISSING for cell in cells)}
 

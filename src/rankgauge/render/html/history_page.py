@@ -164,7 +164,7 @@ def _days(trend: Trend) -> tuple[str, str]:
 
 
 def _side_charts(trend: Trend, loaded: EntrySeries, places: Mapping[str, int]) -> Iterator[Chart]:
-    """Queries, judged documents and latency, if they are known and differ between entries."""
+    """Queries, judged documents, latency, tokens and money, if they are known and differ between entries."""
     versions = len({entry.summary.labels for entry in loaded.entries})
     labels = f"{plural(versions, 'version')} of the labels." if versions > 1 else ""
     queries = [(float(point.queries), _queries_text(point)) for point in trend.points]
@@ -172,10 +172,14 @@ def _side_charts(trend: Trend, loaded: EntrySeries, places: Mapping[str, int]) -
         (point.coverage, "" if point.coverage is None else text_of(point.coverage, "share")) for point in trend.points
     ]
     latency = [(point.p95, milliseconds(point.p95)) for point in trend.points]
+    tokens = [(point.mean_tokens, text_of(point.mean_tokens, "amount")) for point in trend.points]
+    money = [(point.mean_cost, text_of(point.mean_cost, "amount")) for point in trend.points]
     sides: list[tuple[str, Sequence[tuple[float | None, str]], str, tuple[float, float]]] = [
         ("Queries", queries, labels, POSITIVE),
         ("Judged in the top 10", judged, "", (0.0, 1.0)),
         ("Latency, p95 in ms", latency, "", POSITIVE),
+        ("Tokens per query", tokens, "", POSITIVE),
+        ("Cost per query", money, "", POSITIVE),
     ]
     for title, values, caption, possible in sides:
         if len({value for value, _ in values if value is not None}) < 2:

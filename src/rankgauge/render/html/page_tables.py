@@ -28,7 +28,7 @@ from rankgauge.history.entries import SavedMean
 from rankgauge.measures.measure import Measure
 from rankgauge.render.document import BETTER, NOTHING, Cell, Number, Range, Table, Tone, Words, name
 from rankgauge.render.documents.bands import bands_of, heading
-from rankgauge.render.documents.benchmark import cost_table
+from rankgauge.render.documents.benchmark import cost_basis, cost_table
 from rankgauge.render.documents.comparison import difference_cell, difference_range
 from rankgauge.render.documents.gate import affected_table, gate_tables
 from rankgauge.render.documents.scores import best_of, is_count
@@ -36,7 +36,6 @@ from rankgauge.render.html.charts.ranges import forest, largest_distance
 from rankgauge.render.html.page_systems import PageSystem, PageSystems
 from rankgauge.render.html.page_text import plain
 from rankgauge.report.report import Report
-from rankgauge.retrieval.latency import PERCENTILE_NAMES
 from rankgauge.stats.results import Interval
 
 MAX_TABLE_GROUPS = 20
@@ -354,16 +353,16 @@ def _tone(cell: Cell) -> Tone:
 
 
 def page_cost_table(report: Report, systems: Sequence[PageSystem]) -> PageTable | None:
-    """Latency of single calls, and the index; None if nothing was measured."""
-    costs = {name: row[1:] for name, row in zip(report.costs, cost_table(report).rows, strict=True)}
+    """Latency, the index, tokens and money; None if nothing was measured."""
+    table = cost_table(report)
+    costs = {name: row[1:] for name, row in zip(report.costs, table.rows, strict=True)}
     rows = [
         PageRow([SystemName(system, is_clipped=True), *costs[system.name]])
         for system in systems
         if system.name in costs
     ]
-    made = [PageColumn(Words("system"), is_head=True), *columns(*PERCENTILE_NAMES, "calls")]
-    made += columns("index size", "build time")
-    caption = "Latency in ms, one query at a time"
+    made = [PageColumn(Words("system"), is_head=True), *columns(*(column.title for column in table.columns[1:]))]
+    caption = f"Cost, {cost_basis(report)}"
     return PageTable("Cost of each system", made, [RowGroup(rows)], caption=caption) if rows else None
 
 
