@@ -20,7 +20,6 @@ from rankgauge.core.hits import Hits
 from rankgauge.core.result_views import HtmlView, ResultList
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, UsageError, nearest, printable, shown, warn_user
-from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, Evaluation
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import (
@@ -43,7 +42,7 @@ from rankgauge.history.pruning import PruneRule, prune_entries
 from rankgauge.history.repository import GitState, git_state
 from rankgauge.history.sql_tables import HISTORY_KIND, SELECTED, insert_entry, insert_labels, summary_of
 from rankgauge.io.owned_databases import OwnedDatabase
-from rankgauge.measures.names import parse_measure
+from rankgauge.measures.names import MeasureNames, parse_measure
 
 if TYPE_CHECKING:
     from rankgauge.comparison.gate.baseline import Baseline

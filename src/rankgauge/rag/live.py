@@ -26,13 +26,12 @@ from rankgauge.core.progress import Progress, reported, shown
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
-from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.io.formats.log_writer import is_log_name
 from rankgauge.io.formats.trec import check_no_white_space
 from rankgauge.io.matching import with_shown_text_ids
 from rankgauge.io.reading_options import DEFAULT_READING, Asking
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measures
+from rankgauge.measures.names import MeasureNames, parse_measures
 from rankgauge.rag.cases import AnyCases, Case, Cases, check_no_quotes, read_cases
 from rankgauge.rag.retrieval_result import QueryOutcome, RetrievalResult, result_of, warn_of_repeats
 from rankgauge.rag.scoring import QueryJudgments, evaluate_cases, evaluate_labels, measures_at

@@ -17,8 +17,7 @@ from rankgauge.retrieval.asking.loops import run_with_loop
 
 if TYPE_CHECKING:
     from rankgauge.io.queries import Queries
-    from rankgauge.retrieval.asking.answers import RankedResults
-    from rankgauge.retrieval.asking.failures import AnswerFacts
+    from rankgauge.retrieval.asking.answers import AnswerFacts, RankedResults
 
 Identity = Mapping[str, Any]
 AnswerHandler = Callable[[int, "RankedResults", "AnswerFacts"], None]
