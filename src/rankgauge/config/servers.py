@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from rankgauge.config.json_paths import parse_selector
 from rankgauge.config.request_templates import CASE, Placeholder, RequestTemplate, escape_braces, parse_text
 from rankgauge.config.retriever_settings import DEFAULT_SETTINGS
-from rankgauge.config.sections import ConfigSection, Text, section_fault
+from rankgauge.config.section_model import ConfigSection, Text, section_fault
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.formats.yaml_text import load_yaml
 from rankgauge.secrets import is_secret_name

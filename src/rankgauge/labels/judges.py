@@ -23,8 +23,8 @@ from rankgauge.config.servers import HttpSection
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.labels.judging_session import DEFAULT_MAX_GRADE
+from rankgauge.labels.machine_answers import ModelAnswer, answer_rule
 from rankgauge.labels.machine_judging import MachineJudge
-from rankgauge.labels.verdicts import ModelAnswer, answer_rule
 from rankgauge.retrieval.asking.failures import NoAnswer
 from rankgauge.retrieval.engines.callables import source_identity
 from rankgauge.retrieval.engines.http import HttpEngine

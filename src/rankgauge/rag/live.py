@@ -39,7 +39,7 @@ from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, Score
 from rankgauge.retrieval.asking.calls import CallResult, ask_all, ask_all_async, check_k
 from rankgauge.retrieval.asking.documents import IdSource, ResultDetail, ReturnedDetails
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
-from rankgauge.retrieval.asking.functions import CaseRequest, retriever_function
+from rankgauge.retrieval.asking.retriever_functions import CaseRequest, retriever_function
 from rankgauge.retrieval.engines.callables import CallableRetriever, ranked_results_run
 from rankgauge.retrieval.fetch import journal_header, journal_path
 from rankgauge.retrieval.journal import FetchedAnswer, Journal

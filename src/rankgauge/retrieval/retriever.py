@@ -13,7 +13,7 @@ from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run
 from rankgauge.errors import UsageError
 from rankgauge.io.atomic_files import write_atomically
-from rankgauge.retrieval.asking.loops import run_with_loop
+from rankgauge.retrieval.asking.event_loops import run_with_loop
 
 if TYPE_CHECKING:
     from rankgauge.io.queries import Queries

@@ -378,7 +378,7 @@ def show(
 ) -> None:
     """Print scores on standard output and warnings on standard error."""
     if view.format == "trec":
-        from rankgauge.render.formats.csv_rows import as_trec
+        from rankgauge.render.formats.data_rows import as_trec
 
         write(as_trec(evaluation.scores, per_query=view.per_query))
     else:

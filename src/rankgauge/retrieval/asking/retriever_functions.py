@@ -1,4 +1,4 @@
-"""What a retriever is: which of its methods is called, and how it takes the query and k."""
+"""The function of any retriever: which of its methods is called, and how it takes the query and k."""
 
 from __future__ import annotations
 
