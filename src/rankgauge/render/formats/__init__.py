@@ -3,7 +3,8 @@
 terminal      columns and sentences that fit a terminal; wrapping and text_chart, which it needs for some
 markdown      tables and sentences for a page; latex for a paper
 ci            JUnit XML, and a summary as GitHub shows it
-data_rows     one row per value: CSV, JSON Lines, TREC, OpenMetrics
+data_rows     one row per value: CSV, JSON Lines, TREC
+openmetrics   the newest values of a history, for Prometheus
 notebook      an HTML fragment, and the whole page in a frame
 """
 
