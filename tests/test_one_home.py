@@ -378,7 +378,7 @@ OTHER_DIGITS = {  # files that give a number digits for another reason than to s
     "config/bands.py": "a key of a file, which is read back",
     "io/rank_checks.py": "ranks of an input, in an error",
     "io/formats/named_columns.py": "ranks of an input, in an error",
-    "render/formats/csv_rows.py": "the columns of trec_eval",
+    "render/formats/data_rows.py": "the columns of trec_eval",
     "render/html/charts/boxes.py": "data of a script",
     "render/html/charts/drawing.py": "coordinates",
     "retrieval/ranked_scores.py": "rounds scores",

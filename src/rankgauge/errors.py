@@ -296,3 +296,9 @@ def nearest(name: str, choices: Sequence[str]) -> str | None:
     folded = {choice.casefold(): choice for choice in reversed(choices) if 2 * len(choice) >= len(name)}
     close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
     return folded[close[0]] if close else None
+
+
+def escape_id(value: bytes) -> str:
+    """An id with everything but plain ASCII escaped, because what matters is what cannot be seen."""
+    text = value.decode("utf-8", "surrogateescape")
+    return shown("".join(c if " " < c < "\x7f" else c.encode("unicode_escape").decode("ascii") for c in text))

@@ -25,6 +25,7 @@ MAX_ERROR_CHARACTERS = 300
 MAX_OPEN_CHARACTERS = 4096  # of what looks like a secret only once its end is seen, such as the user of a URL
 MAX_NOTATION = 12  # the longest notation of one character: a surrogate pair in JSON
 
+SECRET_NAME_ENDS = ("authorization", "cookie", "key", "token", "secret", "password")  # of headers and parameters
 _KEY_KINDS = "api|access|secret|private|account|admin|auth|functions|master|service|signing|storage|subscription"
 _NAMES = (
     rf"(?<!unexpected\ )token|secret|password|passwd|passphrase|pwd|credentials?|(?:{_KEY_KINDS})[_-]?key(?:[_-]?id)?"
@@ -249,6 +250,20 @@ def _mask_all(value: Any) -> Any:
         return [_mask_all(inner) for inner in value]
     is_open = value is None or isinstance(value, bool) or value == "" or _ONLY_REFERENCE.fullmatch(str(value))
     return value if is_open else MASK
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a header or a parameter of a URL holds a secret, by its name."""
+    return name.lower().endswith(SECRET_NAME_ENDS)
+
+
+def public_url(url: str) -> str:
+    """The address without user, password, and parameters that are secrets."""
+    from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit  # which most commands do without
+
+    parts = urlsplit(url)
+    query = urlencode([(name, value) for name, value in parse_qsl(parts.query, True) if not is_secret_name(name)])
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, query, ""))
 
 
 def error_text(error: BaseException) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-import rankgauge.cli.commands.benchmark
+import rankgauge.cli.commands.demo
 from tests.render.html.unpacking import Parts, data_of
 from tests.warm_process import WarmProcess
 
@@ -268,7 +268,7 @@ def test_a_page_that_cannot_be_written_is_refused_at_once(path: str, workshop: P
 def test_the_demo_without_engines_compares_the_bundled_runs(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rankgauge.cli.commands.benchmark, "find_spec", lambda name: None)
+    monkeypatch.setattr(rankgauge.cli.commands.demo, "find_spec", lambda name: None)
     monkeypatch.chdir(tmp_path)
     done = command("demo")
     assert done.code == 0

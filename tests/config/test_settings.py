@@ -27,7 +27,7 @@ from rankgauge import (
     evaluate_runs,
     load_settings,
 )
-from rankgauge.cli.options.outputs import compared
+from rankgauge.cli.commands.evaluate import compared
 from rankgauge.cli.process import MEMORY_HINT
 from rankgauge.config import load_bands
 from rankgauge.config.settings import default_cache_file

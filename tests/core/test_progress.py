@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge.core import progress
-from rankgauge.core.progress import Phase, ProgressLine, duration, line_of, listening, phase, reported, shown
+from rankgauge.core.formatting import short_duration
+from rankgauge.core.progress import Phase, ProgressLine, line_of, listening, phase, reported, shown
 from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.stats.draws import RESAMPLES_PER_BLOCK, blocks
@@ -186,7 +187,7 @@ def test_a_line_fits_and_has_no_control_characters(
     ("seconds", "text"), [(0.2, "1 s"), (119, "119 s"), (120, "2 min"), (7200, "2 h 0 min"), (172_800, "2 days")]
 )
 def test_durations_are_what_people_say(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+    assert short_duration(seconds) == text
 
 
 SLOW = "def search(text):\n    import time\n    time.sleep(0.3)\n    return ['a']\n"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rankgauge import Conventions, InputError, compare, evaluate, gate
 from rankgauge.evaluation.run_answers import threshold_curve
-from rankgauge.stats.separation import auroc
+from rankgauge.stats.roc_area import auroc
 from tests.conftest import Outcome
 
 Row = dict[str, Any]

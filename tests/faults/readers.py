@@ -46,7 +46,7 @@ from rankgauge.render.formats import rendered
 from rankgauge.report import manifest as manifests
 from rankgauge.retrieval.embedders.model_files import read_sentence_model
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
-from rankgauge.retrieval.indexing import load_arrays, save_arrays
+from rankgauge.retrieval.index_files import load_arrays, save_arrays
 from rankgauge.retrieval.journal import Journal
 from rankgauge.validation.qrels_validation import validate_qrels
 from rankgauge.validation.run_validation import validate_run

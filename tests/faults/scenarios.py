@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
 from rankgauge.benchmark.plan import SHIPPED
-from rankgauge.cli.commands.benchmark import BUNDLED_FILES
+from rankgauge.cli.commands.demo import BUNDLED_FILES
 from rankgauge.cli.main import run
 from rankgauge.errors import RankgaugeError
 from rankgauge.evaluation.value_cache import MetricsCache

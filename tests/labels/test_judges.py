@@ -19,7 +19,7 @@ from rankgauge.config.judges import JudgeSection
 from rankgauge.errors import InputError
 from rankgauge.labels import read_judgments
 from rankgauge.labels.judges import HttpJudge
-from rankgauge.labels.verdicts import ModelAnswer, read_grade, tokens_of
+from rankgauge.labels.machine_answers import ModelAnswer, read_grade, tokens_of
 from rankgauge.retrieval.asking.failures import NoAnswer
 from tests.labels.pools import pool_file
 from tests.retrieval.engines.loopback import Reply, Request, serving
@@ -349,7 +349,7 @@ def test_the_key_has_the_address_and_no_secret(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_a_model_wrote_is_a_verdict_only_through_its_form() -> None:
-    from rankgauge.labels.verdicts import verdict_of
+    from rankgauge.labels.machine_answers import verdict_of
 
     assert verdict_of(ModelAnswer("2"), 3).grade == 2
     with pytest.raises(NoAnswer):

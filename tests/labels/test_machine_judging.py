@@ -16,8 +16,8 @@ from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.io.formats.judgment_lines import current_judgments
 from rankgauge.labels import JudgmentFile, MachineJudge, PoolItem, Verdict, judge_by_machine, open_judge, read_judgments
+from rankgauge.labels.machine_answers import verdict_of
 from rankgauge.labels.machine_judging import JudgingLimits
-from rankgauge.labels.verdicts import verdict_of
 from rankgauge.retrieval.asking.failures import NoAnswer
 from tests.labels.pools import DEPTH, items, pool_file
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from rankgauge import InputError, MeasureError, evaluate, parse_measure
 from rankgauge.comparison.document_changes import explain
 from rankgauge.core.hits_builder import join
-from rankgauge.core.passage_judgments import UNRANKED, PassageJudgments
+from rankgauge.core.passage_judgments import PassageJudgments
+from rankgauge.core.ranking import UNRANKED
 from rankgauge.core.run import Run
 from tests.measures.chunked_text import ChunkedText, chunked_texts, hits_of, judgments_of
 

@@ -21,8 +21,7 @@ from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.io.queries import read_queries
 from rankgauge.io.read import read_run
 from rankgauge.rag.live import evaluate_retriever
-from rankgauge.retrieval.asking.answers import RankedResults
-from rankgauge.retrieval.asking.failures import AnswerFacts
+from rankgauge.retrieval.asking.answers import AnswerFacts, RankedResults
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.routing import GatedRetriever
 from rankgauge.retrieval.fetch import FetchOptions, fetch_run

@@ -24,7 +24,7 @@ from rankgauge.io.owned_files import (
     sweep,
     temporary_folder,
 )
-from rankgauge.retrieval.indexing import load_arrays, save_arrays
+from rankgauge.retrieval.index_files import load_arrays, save_arrays
 from rankgauge.retrieval.journal import JOURNAL_MAGIC, Journal
 
 Command = Callable[..., Any]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from rankgauge import RankgaugeWarning, convert, read_run
 from rankgauge.io.formats.delimited import guard_formula, guard_marked, unguard_formula
 from rankgauge.render.document import Rows
-from rankgauge.render.formats.csv_rows import as_csv
+from rankgauge.render.formats.data_rows import as_csv
 
 Command = Callable[..., Any]
 FORMULAS = [

@@ -21,7 +21,7 @@ from rankgauge.benchmark.verify import mismatch
 from rankgauge.config.config_file import load_config
 from rankgauge.config.json_paths import PathNotFound, parse_selector
 from rankgauge.errors import InputError, InputTypeError, printable, shown
-from rankgauge.labels.verdicts import verdict_of
+from rankgauge.labels.machine_answers import verdict_of
 from rankgauge.report.manifest import plain_text
 from rankgauge.retrieval.asking.failures import NoAnswer, failure_text
 from rankgauge.retrieval.engines import http_client

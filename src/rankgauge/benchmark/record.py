@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rankgauge.benchmark.folder import SNIPPETS, StoredInputs, settings_of
 from rankgauge.benchmark.gold_inputs import BenchmarkGold, resolved_path
 from rankgauge.benchmark.plan import INPUTS_FOLDER, BenchmarkPlan, chunking_of, chunks_path
@@ -17,6 +15,7 @@ from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import TIE_RULE
 from rankgauge.core.run import Run
 from rankgauge.errors import RankgaugeError
+from rankgauge.evaluation.query_groups import groupable_columns
 from rankgauge.io.byte_streams import AnyFile, LoadedFile
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
@@ -24,9 +23,6 @@ from rankgauge.labels.gold.gold_judgments import GoldOptions
 from rankgauge.report import manifest as manifests
 from rankgauge.retrieval.embedders.embedder import embedders_in
 from rankgauge.retrieval.latency import Cost
-
-MAX_GROUPS = 8  # a column of the queries with more values than this is not grouped by
-NOT_GROUPED_BY = ("unit", "weight", "k")  # columns that have a meaning of their own
 
 
 @dataclass(frozen=True)
@@ -193,16 +189,6 @@ def recorded_files(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 def _matching(options: GoldOptions) -> dict[str, float]:
     return {"coverage": options.coverage, "tolerance": options.tolerance}
-
-
-def groupable_columns(queries: Queries) -> tuple[str, ...]:
-    """The columns of the queries that make a few groups of at least two queries."""
-    columns = []
-    for name, values in queries.columns.items():
-        labels, sizes = np.unique([str(value) for value in values.values()], return_counts=True)
-        if name not in NOT_GROUPED_BY and 2 <= len(labels) <= MAX_GROUPS and sizes.min() >= 2:
-            columns.append(name)
-    return tuple(columns)
 
 
 def _reason(error: RankgaugeError, is_planned_baseline: bool, baseline: str) -> str:

@@ -80,7 +80,7 @@ from rankgauge.render.html import as_html
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report, snippets_and_count
 from rankgauge.retrieval.fetch import FetchOptions, FetchProgress, fetch_run, journal_path
-from rankgauge.retrieval.indexing import content_sha256
+from rankgauge.retrieval.index_files import content_sha256
 from rankgauge.retrieval.journal import check_journal
 from rankgauge.retrieval.language import language_notes
 from rankgauge.retrieval.latency import Cost, Latency, cost_of, measure_latency

@@ -37,7 +37,7 @@ from rankgauge.render.html.page import page_contents, split_data
 from rankgauge.render.html.payload_packing import LENGTH_BYTES, decompressed
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report
-from rankgauge.retrieval.indexing import content_sha256
+from rankgauge.retrieval.index_files import content_sha256
 
 LAST_DIGITS = "a derived number, within the tolerance of 1e-9"
 ROUNDING = "the same derived number, rounded differently"

@@ -99,14 +99,14 @@ def _group(name: str, help: str, commands: Commands) -> LazyGroup:
 # imports nothing; a test compares it with the commands.
 TASKS: Tasks = {
     "Start": {
-        "demo": LazyCommand("benchmark", "Run a benchmark on the bundled collection."),
+        "demo": LazyCommand("demo", "Run a benchmark on the bundled collection."),
         "init": LazyCommand("init", "Write a rankgauge.yaml for what is in this folder."),
     },
     "Evaluate": {
         "evaluate": LazyCommand("evaluate", "Score results on labels."),
         "measures": LazyCommand("measures", "List the measures, or explain one."),
-        "pipeline": LazyCommand("adapters", "Evaluate routing, gate and reranking from a log."),
-        "rq": LazyCommand("adapters", "Check whether searching a story finds the right scenes."),
+        "pipeline": LazyCommand("pipeline", "Evaluate routing, gate and reranking from a log."),
+        "rq": LazyCommand("rq", "Check whether searching a story finds the right scenes."),
         "trec_eval": LazyCommand("trec_eval", "Run trec_eval: its flags, output and exit codes, byte for byte."),
     },
     "Compare and gate": {
@@ -161,7 +161,7 @@ TASKS: Tasks = {
             },
         ),
         "convert": LazyCommand("convert", "Write judgments or a run in another format."),
-        "chunk": LazyCommand("convert", "Split documents into chunks."),
+        "chunk": LazyCommand("chunk", "Split documents into chunks."),
         "report": _group(
             "report",
             "Write a report or a history as HTML, or verify a benchmark.",

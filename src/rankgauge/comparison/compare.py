@@ -30,11 +30,12 @@ from rankgauge.core.hits import Joined
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, nearest
 from rankgauge.evaluation.caveats import Note
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores, best_first
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import check_runs
+from rankgauge.measures.names import MeasureNames
 
 AnyBaseline = str | int | Path | Baseline
 

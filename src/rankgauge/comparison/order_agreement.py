@@ -11,13 +11,14 @@ from rankgauge.core.formatting import number
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import UsageError, printable, warn_user
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_opened, needed_depth, unique_names
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.read import as_qrels, runs_and_notes
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import Opening, open_inputs
 from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import MeasureNames
 from rankgauge.stats.rank_correlation import Agreement, discordant_pairs, kendall_tau, tau_ap
 
 Values = tuple[float | None, float | None]  # under the first judgments and under the second

@@ -22,9 +22,9 @@ from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import UsageError
-from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import Evaluation, unique_names
 from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import MeasureNames
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """One configuration file, ``rankgauge.yaml``: one schema, one validator, one interpreter.
 
     environment_variables  ${NAME} in a configuration; YAML itself is read in io.formats.yaml_text
-    schema               the sections and the values of each key (pydantic); sections has the models they are made of
+    schema               the sections and the values of each key (pydantic); section_model is what they are made of
     config_file          load_config: the two together, every fault with its line
     configured_settings  what a configuration sets, by the names of Settings
     settings             Settings: what a file, the command line and Python set, with one meaning in every command

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from rankgauge.config.judges import JudgeSection
 from rankgauge.config.retriever_sections import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
-from rankgauge.config.sections import declaration_of
+from rankgauge.config.section_model import declaration_of
 from rankgauge.core.settings import DECIMAL_NUMBER, ELEMENTS, WHOLE_NUMBER
 from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, UsageError, nearest, printable, shown
 from rankgauge.io.byte_streams import open_stored

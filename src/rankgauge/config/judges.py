@@ -11,7 +11,7 @@ from pydantic import Field, JsonValue, model_validator
 
 from rankgauge.config.request_templates import escape_braces
 from rankgauge.config.retriever_settings import MODEL_TIMEOUT, RetrieverCalls
-from rankgauge.config.sections import ConfigSection, Text, section_fault, with_settings
+from rankgauge.config.section_model import ConfigSection, Text, section_fault, with_settings
 from rankgauge.config.servers import HttpSection
 
 PROMPT_PLACEHOLDER = re.compile(r"\{(query|text)\}")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, model_validator
 
 from rankgauge.config.retriever_settings import Bm25Parameters, RetrieverCalls, RetrieverSettings
-from rankgauge.config.sections import ConfigSection, Text, section_fault, with_settings
+from rankgauge.config.section_model import ConfigSection, Text, section_fault, with_settings
 from rankgauge.config.servers import HttpSection, PostgresSection
 from rankgauge.errors import nearest, printable
 

@@ -25,7 +25,7 @@ from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.config.bands import Uplift
 from rankgauge.config.retriever_sections import RetrieverSection
 from rankgauge.config.retriever_settings import BenchmarkSettings
-from rankgauge.config.sections import ConfigSection, Text, section_fault, with_settings
+from rankgauge.config.section_model import ConfigSection, Text, section_fault, with_settings
 from rankgauge.config.settings import Settings
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.conventions import Conventions

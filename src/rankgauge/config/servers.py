@@ -14,12 +14,12 @@ from pydantic_core import PydanticCustomError
 from rankgauge.config.json_paths import parse_selector
 from rankgauge.config.request_templates import CASE, Placeholder, RequestTemplate, escape_braces, parse_text
 from rankgauge.config.retriever_settings import DEFAULT_SETTINGS
-from rankgauge.config.sections import ConfigSection, Text, section_fault
+from rankgauge.config.section_model import ConfigSection, Text, section_fault
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.formats.yaml_text import load_yaml
+from rankgauge.secrets import is_secret_name
 
 Method = Literal["GET", "POST", "PUT"]
-SECRET_HEADERS = ("authorization", "cookie", "key", "token", "secret", "password")  # how their names end
 DEFAULT_MAX_RESPONSE_BYTES = 16 << 20
 
 
@@ -118,7 +118,7 @@ class HttpSection(ConfigSection):
     def _complete(self) -> HttpSection:
         """Everything that a request needs is there, and secrets come from the environment."""
         for name, value in (self.headers or {}).items():
-            if name.lower().endswith(SECRET_HEADERS) and "${" not in value:
+            if is_secret_name(name) and "${" not in value:
                 raise section_fault(("headers", name), f"${{NAME}}, an environment variable, as {name}", "plain text")
         address = urlsplit(self.url or "")
         if "@" in address.netloc and "${" not in address.netloc:

@@ -177,3 +177,18 @@ def listing(names: Iterable[str], limit: int = 3) -> str:
     """The first names, and an ellipsis if there are more."""
     all_names = list(names)
     return ", ".join(all_names[:limit]) + (", …" if len(all_names) > limit else "")
+
+
+DAY, HOUR, MINUTE = 86_400, 3_600, 60
+
+
+def short_duration(seconds: float) -> str:
+    """Seconds as people say them: 12 s, 3 min, 2 h 5 min."""
+    whole = max(round(seconds), 1)
+    if whole < 2 * MINUTE:
+        return f"{whole} s"
+    if whole < 2 * HOUR:
+        return f"{round(whole / MINUTE)} min"
+    if whole < 2 * DAY:
+        return f"{whole // HOUR} h {whole % HOUR // MINUTE} min"
+    return f"{round(whole / DAY)} days"

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.arrays import Floats, frozen, group_of, offsets_of, within
-from rankgauge.core.ids import Ids, Interner, Ints, repeated
-from rankgauge.core.ranking import Compat, comparable
+from rankgauge.core.ids import Ids, Ints, numbered, repeated
+from rankgauge.core.ranking import UNRANKED, Compat, comparable
 from rankgauge.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -217,16 +217,6 @@ def evidence_rows(qrels: Qrels, evidence: Evidence) -> GroupedRows:
     return replace(grouped, grades=frozen(doc_grades), by_group=replace(grouped.by_group, kind=kind, is_evidence=True))
 
 
-def numbered(ids: Ids) -> tuple[Ints, Ids]:
-    """The number of each row's id in the order of their bytes, and the distinct ids in that order."""
-    intern = Interner()
-    number = intern(ids)
-    order = intern.ids.order()
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
-    return position[number], intern.ids.take(order).compact()
-
-
 def _check_repeated(query: Ids, group: Ids, doc: Ids, group_of_query: Ints, judge: str) -> None:
     first, _ = repeated(doc, group_of_query)
     if len(first):
@@ -237,8 +227,6 @@ def _check_repeated(query: Ids, group: Ids, doc: Ids, group_of_query: Ints, judg
 
 
 # Labels that results are matched with: the rank of a label is that of its first match.
-
-UNRANKED = np.iinfo(np.int64).max
 
 
 def label_hits(hits: Hits) -> Hits:

@@ -420,3 +420,13 @@ def encode_id(value: object, what: str) -> bytes:
     if 0 in data:
         raise InputError(f"{what} contains a NUL byte: {shown(data)}")
     return data
+
+
+def numbered(ids: Ids) -> tuple[Ints, Ids]:
+    """The number of each row's id in the order of their bytes, and the distinct ids in that order."""
+    intern = Interner()
+    number = intern(ids)
+    order = intern.ids.order()
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return position[number], intern.ids.take(order).compact()

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rankgauge.core.arrays import frozen, offsets_of
-from rankgauge.core.group_judgments import numbered
-from rankgauge.core.ids import IdIndex, Ids, Ints, repeated
+from rankgauge.core.ids import IdIndex, Ids, Ints, numbered, repeated
 from rankgauge.core.passage_judgments import Extents, PassageJudgments, Unit, chunk_shares
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, shown

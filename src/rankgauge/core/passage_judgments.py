@@ -15,7 +15,7 @@ from rankgauge.core.formatting import plural
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import JudgmentKind
-from rankgauge.core.ranking import Compat
+from rankgauge.core.ranking import UNRANKED, Compat
 from rankgauge.errors import InputError, MeasureError, shown
 
 Unit = Literal["characters", "tokens"]
@@ -202,8 +202,6 @@ def _shifts(offsets: Ints, groups: Ints) -> Ints:
 
 if TYPE_CHECKING:
     pass
-
-UNRANKED = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, eq=False)

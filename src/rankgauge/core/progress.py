@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from rankgauge.core.formatting import byte_size, plural, text_of
+from rankgauge.core.formatting import byte_size, plural, short_duration, text_of
 
 Progress = Callable[[int, int], None]  # what is done, and how much there is (0 if unknown)
 DELAY = 1.0  # seconds of a phase before it is shown on a terminal
@@ -193,7 +193,7 @@ def line_of(phase: Phase, seconds: float, width: int = 0) -> str:
     parts = [_amount(done, total, phase)]
     parts.append(f"{byte_size(int(rate))}/s" if phase.unit == "byte" else f"{_rate(rate)}/s")
     if total > done and rate > 0:
-        parts.append(f"{duration((total - done) / rate)} left")
+        parts.append(f"{short_duration((total - done) / rate)} left")
     room = width - len("  ".join([phase.name, "[]", *parts]))
     bar = [_bar(done / total, min(room, BAR_WIDTH))] if total and room >= SHORTEST_BAR else []
     line = "  ".join([phase.name, *bar, *parts])
@@ -204,18 +204,6 @@ def _bar(share: float, width: int) -> str:
     full, empty = ("█", "·") if _can_encode("█·") else ("#", ".")
     filled = int(share * width)
     return f"[{full * filled}{empty * (width - filled)}]"
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them: 12 s, 3 min, 2 h 5 min."""
-    whole = max(round(seconds), 1)
-    if whole < 2 * MINUTE:
-        return f"{whole} s"
-    if whole < 2 * HOUR:
-        return f"{round(whole / MINUTE)} min"
-    if whole < 2 * DAY:
-        return f"{whole // HOUR} h {whole % HOUR // MINUTE} min"
-    return f"{round(whole / DAY)} days"
 
 
 def _amount(done: int, total: int, phase: Phase) -> str:

@@ -17,6 +17,7 @@ from rankgauge.core.ids import Ids, Ints
 Compat = Literal["trec_eval-9", "trec_eval-10"]
 COMPATS: tuple[Compat, ...] = ("trec_eval-9", "trec_eval-10")
 Keys = NDArray[Any]
+UNRANKED = np.iinfo(np.int64).max  # the rank of what was not retrieved
 TIE_RULE = "document id descending"  # what order_ties does, in words; the extension does it with tie_order
 
 

@@ -1,7 +1,7 @@
 """What a setting is: a field of the dataclass that uses it, declared with its help, its limits and its option.
 
 The field's name, type and default are the only ones there are. The command line (``cli/options/declared_options.py``),
-the keys of ``rankgauge.yaml`` (``config/sections.py``), the reference pages and completion are made from the
+the keys of ``rankgauge.yaml`` (``config/section_model.py``), the reference pages and completion are made from the
 declaration, and a value that does not fit is refused with the same words in all of them.
 """
 

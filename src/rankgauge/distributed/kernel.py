@@ -168,7 +168,7 @@ def _result_rows(table: Any, task: Task) -> Batch:
     """The results of a block; raises if one of them has no query, no document or no number."""
     queries, docs = _ids(table, QUERY), _ids(table, DOC)
     _check_ids(task.source, queries, docs)
-    values = _floats(table.column(VALUE))
+    values = floats_of(table.column(VALUE))
     bad_rows = np.flatnonzero(np.isnan(values))
     if len(bad_rows):
         row, what = int(bad_rows[0]), "rank" if task.has_ranks_only else "score"
@@ -187,7 +187,7 @@ def block_judgments(table: Any) -> Qrels:
     judgments = table.take(np.flatnonzero(kinds == JUDGMENT))
     queries, docs = _ids(judgments, QUERY), _ids(judgments, DOC)
     _check_ids("judgments", queries, docs)
-    qrels = Qrels.from_columns(queries, docs, _floats(judgments.column(GRADE)))
+    qrels = Qrels.from_columns(queries, docs, floats_of(judgments.column(GRADE)))
     known = set(qrels.queries)
     marked = dict.fromkeys(_ids(table.take(np.flatnonzero(kinds == JUDGED_QUERY)), QUERY))
     return qrels.with_queries([query for query in marked if query not in known])
@@ -201,6 +201,6 @@ def _check_ids(source: str, queries: Ids, docs: Ids) -> None:
         raise InputError.at(source, None, f"expected a document id for query {shown(queries[row])}, found nothing")
 
 
-def _floats(column: Any) -> Floats:
+def floats_of(column: Any) -> Floats:
     """The numbers of a column; a null is NaN."""
     return np.array(column.to_numpy(), dtype=np.float64)

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import rankgauge.errors
 from rankgauge.core.arrays import Column, query_columns
@@ -31,6 +30,7 @@ from rankgauge.distributed.kernel import (
     BlockScores,
     Task,
     block_inputs,
+    floats_of,
     query_blocks,
     score_block,
 )
@@ -135,7 +135,7 @@ def _scores(run: str, table: Any, task: Task, qrels: str, unjudged: int, columns
         qrels_sha256=None,
         queries=tuple(queries.to_text()),
         measures=task.measures,
-        values=np.column_stack([_floats(table.column(name)) for name in task.measure_names]),
+        values=np.column_stack([floats_of(table.column(name)) for name in task.measure_names]),
         averaged=averaged_queries(facts, task.conventions),
         status=facts.status,
         without_relevant=facts.without_relevant,
@@ -148,11 +148,6 @@ def _scores(run: str, table: Any, task: Task, qrels: str, unjudged: int, columns
 
 def _queries(table: Any) -> Ids:
     return arrow.ids_from_column(QUERY, QUERY, table.column(QUERY))
-
-
-def _floats(column: Any) -> NDArray[np.float64]:
-    """The numbers of a column; a null is NaN."""
-    return np.array(column.to_numpy(), dtype=np.float64)
 
 
 def _facts(table: Any, queries: Ids, measures: Sequence[Measure], columns: Mapping[str, Column]) -> JoinFacts:

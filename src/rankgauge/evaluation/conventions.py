@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.core.dataclass import dataclass
@@ -12,7 +11,7 @@ from rankgauge.core.ranking import COMPATS, TIE_RULE, Compat
 from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import UsageError
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measure, parse_measures, split
+from rankgauge.measures.names import MeasureNames, parse_measure, parse_measures, split
 from rankgauge.measures.registry import default_measures
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 QuerySet = Literal["qrels", "both"]
 NoRelevant = Literal["zero", "skip"]
-MeasureNames = str | Measure | Iterable[str | Measure]
 VALUE_CONVENTIONS = (
     "compat",
     "query_set",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,11 +19,12 @@ from rankgauge.core.result_views import HtmlView, ResultTuple
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, UsageError, printable, shown, warn_user
 from rankgauge.evaluation.caveats import EXPECTS_NOTHING, JoinFacts, notes_on, number_cutoffs, unreachable_notes
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import is_dataset, open_source
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import MeasureNames
 
 if TYPE_CHECKING:
     from rankgauge.io.results import OpenedInputs
@@ -226,7 +227,7 @@ def _joins(
     """The join of each run; if a measure needs them, with the answers, for which the run is kept meanwhile."""
     from rankgauge.io.pipeline.parallel import join_each
 
-    if not _needs_answers(requested):
+    if not needs_answers(requested):
         return join_each(qrels, runs, reading, conventions.compat)
     from rankgauge.evaluation.run_answers import with_answers  # which most evaluations do without
 
@@ -235,7 +236,8 @@ def _joins(
     return joins if reading.keep_rankings else [replace(joined, run=None) for joined in joins]
 
 
-def _needs_answers(measures: Sequence[Measure]) -> bool:
+def needs_answers(measures: Iterable[Measure]) -> bool:
+    """Whether a measure needs more of a run than its ranking."""
     return any(measure.definition.needs_answers for measure in measures)
 
 
@@ -260,7 +262,7 @@ def _scores_of_each(
 
 def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventions: Conventions) -> Scores:
     """Apply measures to a join."""
-    if joined.hits.answers is None and _needs_answers(requested):
+    if joined.hits.answers is None and needs_answers(requested):
         from rankgauge.evaluation.run_answers import with_answers
 
         joined = with_answers(qrels, joined, requested, conventions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,11 @@ from rankgauge.evaluation.mean_intervals import interval_of
 from rankgauge.measures.measure import Measure
 from rankgauge.stats.results import Interval
 
+if TYPE_CHECKING:
+    from rankgauge.io.queries import Queries
+
+MAX_GROUPS = 8  # a column of the queries with more values than this is not grouped by
+NOT_GROUPED_BY = ("unit", "weight", "k")  # columns that have a meaning of their own
 UNKNOWN = "(none)"
 
 
@@ -80,3 +85,13 @@ def summary(
 def mean_of(values: Floats) -> float | None:
     """The mean of a group's values, added one by one; None if there is none."""
     return float(np.cumsum(values)[-1]) / len(values) if len(values) else None
+
+
+def groupable_columns(queries: Queries) -> tuple[str, ...]:
+    """The columns of the queries that make a few groups of at least two queries."""
+    columns = []
+    for name, values in queries.columns.items():
+        labels, sizes = np.unique([str(value) for value in values.values()], return_counts=True)
+        if name not in NOT_GROUPED_BY and 2 <= len(labels) <= MAX_GROUPS and sizes.min() >= 2:
+            columns.append(name)
+    return tuple(columns)

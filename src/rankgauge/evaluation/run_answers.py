@@ -5,7 +5,7 @@ Made only if a measure needs it, because it takes the whole run in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.forbidden_documents import check_fields, parse_rule
 from rankgauge.measures.measure import Measure
-from rankgauge.stats.separation import auroc
+from rankgauge.stats.roc_area import auroc
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.scores import Scores
@@ -32,11 +32,6 @@ SKIPPED_NAMES = ("skipped", "retrieval_skipped", "gate_skipped")  # columns of a
 NEEDED_NAMES = ("needs_retrieval", "retrieval_needed", "needed")
 NOT_MEASURABLE = "refusals-not-measurable"
 FEW_TOP_SCORES = 3  # so many different scores of first results are ranks in disguise
-
-
-def needs_answers(measures: Iterable[Measure]) -> bool:
-    """Whether a measure needs more of a run than its ranking."""
-    return any(measure.definition.needs_answers for measure in measures)
 
 
 def with_answers(qrels: Qrels, joined: Joined, measures: Sequence[Measure], conventions: Conventions) -> Joined:

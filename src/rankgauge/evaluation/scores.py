@@ -103,7 +103,7 @@ class Scores(Tabular):
     def per_query(self, measure: str | Measure) -> dict[str, float | None]:
         """The value for each query that was evaluated."""
         column = self.values[:, self._index(measure)]
-        return {self.queries[row]: _number(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
+        return {self.queries[row]: none_if_nan(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
 
     def averaged_for(self, measure: Measure) -> NDArray[np.bool_]:
         """Which queries count for a measure: for one of rankings, those that have an answer."""
@@ -165,7 +165,7 @@ class Scores(Tabular):
         columns: dict[str, Sequence[Any]] = {"query": list(self.queries)}
         for index, measure in enumerate(self.measures):
             values = zip(self.values[:, index], self.averaged.tolist(), strict=True)
-            columns[measure.name] = [_number(value) if averaged else None for value, averaged in values]
+            columns[measure.name] = [none_if_nan(value) if averaged else None for value, averaged in values]
         for name, column in self.columns.items():
             columns.setdefault(name, column.tolist())
         return columns
@@ -249,13 +249,14 @@ class Scores(Tabular):
         if per_query:
             names = [measure.name for measure in self.measures]
             out["per_query"] = {
-                self.queries[row]: dict(zip(names, map(_number, self.values[row]), strict=True))
+                self.queries[row]: dict(zip(names, map(none_if_nan, self.values[row]), strict=True))
                 for row in np.flatnonzero(self.averaged).tolist()
             }
         return out
 
 
-def _number(value: float) -> float | None:
+def none_if_nan(value: float) -> float | None:
+    """A value of a query; None if it has none."""
     return None if np.isnan(value) else float(value)
 
 

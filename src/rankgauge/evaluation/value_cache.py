@@ -24,8 +24,8 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, UsageError
 from rankgauge.evaluation.caveats import Note
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
-from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, check_one_run, score
+from rankgauge.evaluation.conventions import Conventions
+from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, check_one_run, needs_answers, score
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.owned_databases import DatabaseKind, OwnedDatabase
 from rankgauge.io.pipeline.joining import join_run
@@ -35,7 +35,7 @@ from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import check_runs
 from rankgauge.io.stored_json import AtMost, parse_record
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measure
+from rankgauge.measures.names import MeasureNames, parse_measure
 
 CACHE_FORMAT = "rankgauge cache 2"
 SEAL_BYTES = 16  # before each value in a file: a hash of its key and itself
@@ -271,10 +271,10 @@ def _evaluate_run(
     content = content_key(judgments.sha256, _content(ranking), asdict(conventions))
     about = content_key(content, "about", sorted({m.cutoff for m in requested if isinstance(m.cutoff, int)}))
     keys = [content_key(content, measure.name, _cutoffs(judgments, measure)) for measure in requested]
-    needs_answers = any(measure.definition.needs_answers for measure in requested)
+    is_answered = needs_answers(requested)
     is_by_id = judgments.judgments not in ("passages", "labels")
-    is_cacheable = is_by_id and not needs_answers and all(map(_is_built_in, requested))
-    reading = replace(reading, keep_rankings=reading.keep_rankings or needs_answers)
+    is_cacheable = is_by_id and not is_answered and all(map(_is_built_in, requested))
+    reading = replace(reading, keep_rankings=reading.keep_rankings or is_answered)
     header = _parse_header(cache.get(about), len(judgments.queries)) if is_cacheable else None
     if header is not None:
         measures = tuple(measure.frozen(judgments) for measure in requested)

@@ -5,11 +5,12 @@ entries          EntrySummary, SavedEntry: what an entry says; EntryFilter; name
 entry_columns    the list of what an entry stores
 entry_codec      an entry as packed bytes and as JSON Lines, by that list
 sql_tables       the tables of the file, and their rows
-location         where the file is
-repository       GitState: the git commit, branch and state of the working folder
-exchange         export to and import from a folder of JSON Lines
+location         where the file is, and the names in it
+git_state        GitState: the git commit, branch and state of the working folder
+export_import    export to and import from a folder of JSON Lines
 trends           Trend: a measure over time, with change points; the entries of one system as they can be compared
-quality_checks   QualityCheck: recent changes of all systems, reported once, handed to a program or a webhook
+quality_checks   QualityCheck: recent changes of all systems, each reported once
+alert_delivery   a report of them, handed to a program or a webhook
 branch_baseline  a baseline for a gate: the mean since the last change point, and an anchor
 pruning          PruneRule: which old entries are deleted
 """

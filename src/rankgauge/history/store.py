@@ -20,7 +20,6 @@ from rankgauge.core.hits import Hits
 from rankgauge.core.result_views import HtmlView, ResultList
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, UsageError, nearest, printable, shown, warn_user
-from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import AnyQrels, Evaluation
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import (
@@ -38,18 +37,18 @@ from rankgauge.history.entries import (
 )
 from rankgauge.history.entry_codec import pack_contents, pack_labels, unpack_entry
 from rankgauge.history.entry_columns import FactSources, check_summary, facts_of
+from rankgauge.history.git_state import GitState, git_state
 from rankgauge.history.location import history_path, make_folder
 from rankgauge.history.pruning import PruneRule, prune_entries
-from rankgauge.history.repository import GitState, git_state
 from rankgauge.history.sql_tables import HISTORY_KIND, SELECTED, insert_entry, insert_labels, summary_of
 from rankgauge.io.owned_databases import OwnedDatabase
-from rankgauge.measures.names import parse_measure
+from rankgauge.measures.names import MeasureNames, parse_measure
 
 if TYPE_CHECKING:
     from rankgauge.comparison.gate.baseline import Baseline
     from rankgauge.comparison.statistics_options import Statistics
     from rankgauge.comparison.version_comparison import VersionComparison
-    from rankgauge.history.exchange import ImportedEntries
+    from rankgauge.history.export_import import ImportedEntries
     from rankgauge.history.quality_checks import CheckOptions, QualityChange, QualityCheck
     from rankgauge.history.trends import Trend, TrendOptions
     from rankgauge.retrieval.latency import Cost
@@ -246,13 +245,13 @@ class History(HtmlView):
 
     def export(self, folder: str | Path, names: Sequence[str] = ()) -> list[Path]:
         """Write entries as JSON Lines, one file for each, and each version of the judgments once."""
-        from rankgauge.history.exchange import export_entries
+        from rankgauge.history.export_import import export_entries
 
         return export_entries(self, Path(folder), names)
 
     def import_entries(self, *paths: str | Path) -> ImportedEntries:
         """Read exported entries, or folders of them; those that the history has already are left as they are."""
-        from rankgauge.history.exchange import import_files
+        from rankgauge.history.export_import import import_files
 
         return import_files(self, [Path(path) for path in paths])
 

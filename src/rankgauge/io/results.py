@@ -64,7 +64,7 @@ from rankgauge.measures.registry import default_measures
 LATER = {  # what rooms after this one do, imported on first use
     "ask": "rankgauge.rag.live:ask_queries",
     "entry": "rankgauge.history.store:saved_entry",
-    "is retriever": "rankgauge.retrieval.asking.functions:is_retriever",
+    "is retriever": "rankgauge.retrieval.asking.retriever_functions:is_retriever",
     "names retriever": "rankgauge.retrieval.open_retriever:is_own_retriever",
     "baseline": "rankgauge.comparison.gate.baseline_file:read_baseline",
     "is quoted": "rankgauge.labels.gold.gold_labels:is_gold_record",

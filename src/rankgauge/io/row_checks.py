@@ -15,7 +15,7 @@ from rankgauge.core.batch import NO_LINES, Batch
 from rankgauge.core.formatting import listing
 from rankgauge.core.ids import DELETE, PADDING, Ids, Interner, Ints, repeated
 from rankgauge.core.qrels import JudgmentKind
-from rankgauge.errors import InputError, shown
+from rankgauge.errors import InputError, escape_id, shown
 from rankgauge.io.byte_streams import SELECTOR_MARK
 from rankgauge.io.faults import Faults
 from rankgauge.io.rank_checks import report_contradictions
@@ -260,12 +260,6 @@ def _suspect_positions(text: NDArray[np.uint8]) -> Ints:
     is_suspect |= text - np.uint8(0x0E) < 18
     is_suspect |= text >= DELETE
     return np.flatnonzero(is_suspect)
-
-
-def escape_id(value: bytes) -> str:
-    """An id with everything but plain ASCII escaped, because what matters is what cannot be seen."""
-    text = value.decode("utf-8", "surrogateescape")
-    return shown("".join(c if " " < c < "\x7f" else c.encode("unicode_escape").decode("ascii") for c in text))
 
 
 def several_systems(source: str, names: list[str]) -> InputError:

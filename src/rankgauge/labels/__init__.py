@@ -6,7 +6,7 @@ judgment_file    the file that judgments are appended to; several processes may 
 judging_session  one assessor's work in the terminal
 machine_judging  judging by a program: every text asked once and kept by its content
 judges           open the judge that a text names: a function, or a model behind an address
-verdicts         what a judge answered: a grade, why, and what it cost
+machine_answers  what a judge answered: a grade, why, and what it cost
 assessors        who judged what, and how closely they agree
 estimates        measures from few labels: prediction-powered, or from a random sample of each pool
 gold/            labels by text: quotes and spans that survive another chunking

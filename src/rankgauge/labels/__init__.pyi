@@ -23,6 +23,7 @@ from rankgauge.labels.gold.resolved_labels import ResolvedLabels as ResolvedLabe
 from rankgauge.labels.gold.resolved_labels import resolve_labels as resolve_labels
 from rankgauge.labels.judges import open_judge as open_judge
 from rankgauge.labels.judgment_file import JudgmentFile as JudgmentFile
+from rankgauge.labels.machine_answers import Verdict as Verdict
 from rankgauge.labels.machine_judging import JudgingLimits as JudgingLimits
 from rankgauge.labels.machine_judging import MachineJudge as MachineJudge
 from rankgauge.labels.machine_judging import judge_by_machine as judge_by_machine
@@ -32,7 +33,6 @@ from rankgauge.labels.pool_files import with_texts as with_texts
 from rankgauge.labels.pool_files import write_pool as write_pool
 from rankgauge.labels.pooling import PoolOptions as PoolOptions
 from rankgauge.labels.pooling import pool_documents as pool_documents
-from rankgauge.labels.verdicts import Verdict as Verdict
 from rankgauge.validation.label_rot import LabelCheck as LabelCheck
 from rankgauge.validation.label_rot import check_labels as check_labels
 from rankgauge.validation.label_rot import stamp_labels as stamp_labels

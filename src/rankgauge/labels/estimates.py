@@ -19,7 +19,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, UsageError, shown
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs, unique_names
 from rankgauge.evaluation.mean_intervals import interval_of, within
 from rankgauge.evaluation.scores import Scores
@@ -33,6 +33,7 @@ from rankgauge.io.formats.judgment_lines import (
 )
 from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import DEFAULT_READING, Reading
+from rankgauge.measures.names import MeasureNames
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.stats.prediction_powered import PredictionPowered, prediction_powered_mean
 from rankgauge.stats.results import Interval

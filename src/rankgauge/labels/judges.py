@@ -13,25 +13,25 @@ import uuid
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from rankgauge.config.config_file import load_judge_section
 from rankgauge.config.environment_variables import expand
 from rankgauge.config.json_paths import PathNotFound, parse_selector
 from rankgauge.config.judges import JudgeSection
 from rankgauge.config.request_templates import RequestTemplate
-from rankgauge.config.servers import SECRET_HEADERS, HttpSection
+from rankgauge.config.servers import HttpSection
 from rankgauge.errors import UsageError, shown
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.labels.judging_session import DEFAULT_MAX_GRADE
+from rankgauge.labels.machine_answers import ModelAnswer, answer_rule
 from rankgauge.labels.machine_judging import MachineJudge
-from rankgauge.labels.verdicts import ModelAnswer, answer_rule
 from rankgauge.retrieval.asking.failures import NoAnswer
 from rankgauge.retrieval.engines.callables import source_identity
 from rankgauge.retrieval.engines.http import HttpEngine
 from rankgauge.retrieval.engines.http_client import HttpFailure
 from rankgauge.retrieval.named_code import FILE_SUFFIX, load_object
 from rankgauge.retrieval.open_retriever import is_retriever_file
+from rankgauge.secrets import is_secret_name, public_url
 
 JUDGE_CALLS = ("concurrency", "rate", "retries")
 CODE_NOTE = "judgments are reused if the judge's file is the same; what it imports is not compared"
@@ -110,9 +110,10 @@ class HttpJudge:
         A variable is a secret if its name ends as that of a secret header does (KEY, TOKEN, …).
         """
         values = {"query": self.section.fill_prompt("{query}", "{text}"), "k": 1}
-        body = RequestTemplate(self._request.body, partial(expand, keeps=_is_secret)).fill(values)
+        body = RequestTemplate(self._request.body, partial(expand, keeps=is_secret_name)).fill(values)
+        address = public_url(expand(self._request.url or "", keeps=is_secret_name))
         again = answer_rule(self._max_grade)
-        content = json.dumps([_public_url(self._request), body, again], sort_keys=True)
+        content = json.dumps([address, body, again], sort_keys=True)
         return {"judge": "http", "sent_sha256": hashlib.sha256(content.encode("ascii")).hexdigest()}
 
     def __call__(self, query: str, text: str) -> ModelAnswer:
@@ -143,14 +144,3 @@ class HttpJudge:
             raise NoAnswer(f"expected text at {CONTENT.text}, found {shown(json.dumps(content))}")
         usage = document.get("usage") if isinstance(document, dict) else None
         return ModelAnswer(content, usage if isinstance(usage, dict) else None)
-
-
-def _public_url(request: HttpSection) -> str:
-    """The address without user, password, and parameters that are secrets."""
-    url = urlsplit(expand(request.url or "", keeps=_is_secret))
-    query = urlencode([(name, value) for name, value in parse_qsl(url.query, True) if not _is_secret(name)])
-    return urlunsplit((url.scheme, url.netloc.rpartition("@")[2], url.path, query, ""))
-
-
-def _is_secret(name: str) -> bool:
-    return name.lower().endswith(SECRET_HEADERS)

@@ -19,11 +19,11 @@ from rankgauge.errors import InputError, RetrieverError, UsageError, shown
 from rankgauge.io.formats.judgment_lines import Judgment
 from rankgauge.labels.judging_session import Assessor
 from rankgauge.labels.judgment_file import JudgmentFile
+from rankgauge.labels.machine_answers import Verdict, tokens_of, verdict_of, verdicts_of
 from rankgauge.labels.pool_files import PoolItem
-from rankgauge.labels.verdicts import Verdict, tokens_of, verdict_of, verdicts_of
 from rankgauge.retrieval.asking.calls import CallResult, ask_all
 from rankgauge.retrieval.asking.failures import NoAnswer, is_too_many, too_many_failures
-from rankgauge.retrieval.asking.functions import CaseRequest, RetrieverFunction, is_awaitable
+from rankgauge.retrieval.asking.retriever_functions import CaseRequest, RetrieverFunction, is_awaitable
 
 MACHINE = "machine"
 RESUME_HINT = "the judgments so far are saved: the same command asks for the rest"

@@ -414,3 +414,5 @@ def _normalize(name: str) -> str:
 
 _REASONS = {_normalize(name): reason for name, reason in NOT_IMPLEMENTED.items()}
 _EQUIVALENTS = {_normalize(name): template for name, template in EQUIVALENTS.items()}
+
+MeasureNames = str | Measure | Iterable[str | Measure]

@@ -15,7 +15,8 @@ from rankgauge.core.arrays import count_by, last_best, sum_by
 from rankgauge.core.group_judgments import GroupJudgments
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
-from rankgauge.core.passage_judgments import UNRANKED, PassageJudgments, found_ranks
+from rankgauge.core.passage_judgments import PassageJudgments, found_ranks
+from rankgauge.core.ranking import UNRANKED
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.measures.aggregates import WEIGHT, checked_weights
 from rankgauge.rag.retrieval_result import QueryMetrics, QueryOutcome, RetrievalResult, result_of, warn_of_repeats
-from rankgauge.rag.scoring import QueryJudgments, check_judgments, evaluate_cases, measures_at
+from rankgauge.rag.scoring import QueryJudgments, check_judgments, evaluate_cases, measures_at, relevant_ids
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, answer_of
 from rankgauge.retrieval.asking.calls import check_k
-from rankgauge.retrieval.asking.documents import IdSource, relevant_ids
+from rankgauge.retrieval.asking.documents import IdSource
 from rankgauge.retrieval.asking.failures import NoAnswer
 
 Grades = Mapping[str, SupportsFloat]

@@ -26,13 +26,12 @@ from rankgauge.core.progress import Progress, reported, shown
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
-from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.io.formats.log_writer import is_log_name
 from rankgauge.io.formats.trec import check_no_white_space
 from rankgauge.io.matching import with_shown_text_ids
 from rankgauge.io.reading_options import DEFAULT_READING, Asking
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measures
+from rankgauge.measures.names import MeasureNames, parse_measures
 from rankgauge.rag.cases import AnyCases, Case, Cases, check_no_quotes, read_cases
 from rankgauge.rag.retrieval_result import QueryOutcome, RetrievalResult, result_of, warn_of_repeats
 from rankgauge.rag.scoring import QueryJudgments, evaluate_cases, evaluate_labels, measures_at
@@ -40,7 +39,7 @@ from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, Score
 from rankgauge.retrieval.asking.calls import CallResult, ask_all, ask_all_async, check_k
 from rankgauge.retrieval.asking.documents import IdSource, ResultDetail, ReturnedDetails
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
-from rankgauge.retrieval.asking.functions import CaseRequest, retriever_function
+from rankgauge.retrieval.asking.retriever_functions import CaseRequest, retriever_function
 from rankgauge.retrieval.engines.callables import CallableRetriever, ranked_results_run
 from rankgauge.retrieval.fetch import journal_header, journal_path
 from rankgauge.retrieval.journal import FetchedAnswer, Journal

@@ -20,8 +20,8 @@ from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.measure import Measure
 from rankgauge.rag.scoring import measures_at
-from rankgauge.retrieval.asking.answers import answer_notes
-from rankgauge.retrieval.asking.failures import SHOWN_FAILURES, AnswerFacts
+from rankgauge.retrieval.asking.answers import AnswerFacts, answer_notes
+from rankgauge.retrieval.asking.failures import SHOWN_FAILURES
 from rankgauge.stats.results import Interval
 
 RETRIEVAL_SCHEMA = "rankgauge.retrieval/1"

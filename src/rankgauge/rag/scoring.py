@@ -7,7 +7,7 @@ among the relevant ids adds to nDCG and not to precision.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,14 +17,13 @@ from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.qrels import Qrels, checked_grade
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, shown
-from rankgauge.evaluation.conventions import MeasureNames
 from rankgauge.evaluation.evaluate import Evaluation, evaluate, evaluate_runs
 from rankgauge.io.matching import LabelSet, match_labels
 from rankgauge.io.reading_options import DEFAULT_READING
 from rankgauge.lists.list_join import binary_judgments, graded_judgments, reads_grades
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measures
-from rankgauge.retrieval.asking.documents import id_text
+from rankgauge.measures.names import MeasureNames, parse_measures
+from rankgauge.retrieval.asking.documents import id_text, is_id_type
 
 # The field of a result → its measure. Those with a cutoff look at the first k results, the others at all results.
 MEASURES_AT_K = {"precision_at_k": "P", "recall_at_k": "R", "f1_at_k": "F1", "ndcg_at_k": "nDCG", "hit_rate": "Success"}
@@ -108,3 +107,13 @@ def evaluate_cases(
         notes=binary_scores.notes,
     )
     return replace(evaluation, scores=(merged,))
+
+
+def relevant_ids(ids: object, query: str) -> tuple[str, ...]:
+    """The relevant ids of a query, each once; a single id needs no list."""
+    label = f"a relevant id of query {shown(query)}"
+    if is_id_type(type(ids)):
+        return (id_text(ids, label),)
+    if isinstance(ids, Mapping) or not isinstance(ids, Iterable):
+        raise InputTypeError(f"relevant ids of query {shown(query)} must be a list, found {type(ids).__name__}")
+    return tuple(dict.fromkeys(id_text(value, label) for value in ids))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import MISSING, NumberKind, span_of, text_of
-from rankgauge.errors import printable
+from rankgauge.errors import Severity, printable
 
 BETTER, WORSE = "▲", "▼"
 MAX_PAGE_COLUMNS = 8  # of numbers
@@ -22,7 +22,6 @@ NAME_START, NAME_END = "\x02", "\x03"  # around a name from data in a sentence; 
 Tone = Literal["", "better", "worse", "neutral"]  # neutral: decided neither way
 Role = Literal["answer", "verdict", "remark", "note", "footnote"]
 State = Literal["passed", "failed", "skipped"]
-Severity = Literal["error", "warning", "note"]
 Value = str | int | float | None
 Record = dict[str, Value]
 MARK_TONES: dict[str, Tone] = {BETTER: "better", WORSE: "worse"}

@@ -10,7 +10,7 @@
     latency          measure_latency
     ranked_scores    the one place where scores become a ranking
     fusion, tuning   fuse, and tune on development queries
-    indexing         an index on disk
+    index_files      an index on disk
     language         words, stems and stop words; whether texts are English
     named_code       module:name and FILE.py:name; code_policy says whether they may run
 

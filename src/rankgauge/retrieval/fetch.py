@@ -25,14 +25,8 @@ from rankgauge.errors import InputError, Note, UsageError
 from rankgauge.io.atomic_files import check_writable
 from rankgauge.io.formats.log_writer import is_log_name, write_log
 from rankgauge.io.formats.trec import check_no_white_space, check_tag, dropped_text, lost_extras, write_answers
-from rankgauge.retrieval.asking.answers import RankedResults, answer_notes
-from rankgauge.retrieval.asking.failures import (
-    AnswerFacts,
-    AnswerRecord,
-    is_too_many,
-    recorded_answers,
-    too_many_failures,
-)
+from rankgauge.retrieval.asking.answers import AnswerFacts, AnswerRecord, RankedResults, answer_notes, recorded_answers
+from rankgauge.retrieval.asking.failures import is_too_many, too_many_failures
 from rankgauge.retrieval.engines.callables import CallableRetriever, extras_of_answers, first_results
 from rankgauge.retrieval.journal import FetchedAnswer, Journal, ReusedAnswers
 from rankgauge.retrieval.retriever import (

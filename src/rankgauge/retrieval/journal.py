@@ -25,8 +25,8 @@ from rankgauge.errors import InputError, other_version, printable, shown, warn_u
 from rankgauge.io.formats.json_text import plain_json
 from rankgauge.io.owned_files import open_locked, read_locked, remove_locked
 from rankgauge.io.stored_json import Matching, number_to_json, parse_record, stored_number
+from rankgauge.retrieval.asking.answers import AnswerFacts
 from rankgauge.retrieval.asking.documents import ResultDetail, ReturnedDetails
-from rankgauge.retrieval.asking.failures import AnswerFacts
 from rankgauge.retrieval.embedders.embedder import code_note, unhashed_note
 
 JOURNAL_VERSION = "rankgauge.journal/3"

@@ -86,7 +86,7 @@ def measure_latency(
 
     A call that fails has no latency, and is not counted.
     """
-    from rankgauge.retrieval.asking.failures import recorded_answers  # with asyncio, which a stored cost does not need
+    from rankgauge.retrieval.asking.answers import recorded_answers  # with asyncio, which a stored cost does not need
     from rankgauge.retrieval.retriever import retrieve_run
 
     if calls < 1 or not len(queries):

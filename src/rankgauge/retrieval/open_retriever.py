@@ -15,6 +15,7 @@ from rankgauge.core.settings import declared
 from rankgauge.errors import RankgaugeError, UsageError, printable, shown
 from rankgauge.io.byte_streams import SERVER_HINT
 from rankgauge.io.corpus.corpus import Corpus
+from rankgauge.io.formats.detection import YAML_SUFFIXES
 from rankgauge.retrieval.embedders.embedder import Embedder
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 from rankgauge.retrieval.engines.callables import CallableRetriever
@@ -204,7 +205,6 @@ def _index_type(search: str) -> Any:
 # ``module:object`` and ``FILE.py:object`` are the object itself. A section with ``call`` is what that function returns
 # for its ``params``, one with ``http`` or ``postgres`` is a server. :mod:`rankgauge.retrieval.asking` asks it.
 
-YAML_SUFFIXES = (".yaml", ".yml")
 ASKING_OPTIONS = ("id", "unit", "scores", *CALL_OPTIONS)
 
 

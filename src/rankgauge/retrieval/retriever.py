@@ -13,12 +13,11 @@ from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run
 from rankgauge.errors import UsageError
 from rankgauge.io.atomic_files import write_atomically
-from rankgauge.retrieval.asking.loops import run_with_loop
+from rankgauge.retrieval.asking.event_loops import run_with_loop
 
 if TYPE_CHECKING:
     from rankgauge.io.queries import Queries
-    from rankgauge.retrieval.asking.answers import RankedResults
-    from rankgauge.retrieval.asking.failures import AnswerFacts
+    from rankgauge.retrieval.asking.answers import AnswerFacts, RankedResults
 
 Identity = Mapping[str, Any]
 AnswerHandler = Callable[[int, "RankedResults", "AnswerFacts"], None]

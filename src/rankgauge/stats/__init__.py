@@ -15,7 +15,7 @@ Nothing here knows about queries, runs or measures. Every public function is imp
     noise               run_noise  pooled_noise  family_noise: how much runs of the same system differ as a whole;
                         false_alarm_quantile: how often an unchanged system fails against the mean of a few runs
     change_detection    change_points: when the mean of many series changed, by joint sign flips of whole series
-    separation          auroc: how well a score separates two classes, with a stratified bootstrap
+    roc_area            auroc: how well a score separates two classes, with a stratified bootstrap
     rank_correlation    kendall_tau  tau_ap  rbo
     rater_agreement     cohen_kappa  krippendorff_alpha  agreement_intervals: of assessors, with queries resampled
     prediction_powered  prediction_powered_mean: a few true values and many predicted ones

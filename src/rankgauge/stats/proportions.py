@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankgauge.errors import InputError
 from rankgauge.stats.distributions import normal_quantile
 from rankgauge.stats.results import Alternative, Interval, tail_probability
-from rankgauge.stats.samples import Floats, Sample, Units, paired, sample, too_few, vector
+from rankgauge.stats.samples import Sample, Units, paired, sample, too_few, zeros_and_ones
 
 
 def wilson_interval(
@@ -74,19 +73,6 @@ def wilson_ends(successes: float, n: float, z: float) -> tuple[float, float]:
     half = math.sqrt(p * (1 - p) * share + share * share / 4) / (1 + share)
     low = 0.0 if successes == 0 else max(0.0, middle - half)
     return low, 1.0 if math.isclose(successes, n, rel_tol=1e-12) else min(1.0, middle + half)
-
-
-def zeros_and_ones(values: ArrayLike, name: str) -> Floats:
-    """The values; raises unless all are 0 or 1."""
-    numbers = vector(values, name)
-    others = np.flatnonzero((numbers != 0) & (numbers != 1))
-    if len(others):
-        raise InputError(
-            f"{name} must be 0 or 1 for an interval of proportions, "
-            f"found {numbers[others[0]]:g} at position {others[0]}",
-            hint="use method='t' for any other measure",
-        )
-    return numbers
 
 
 def _correlation(both: int, first: int, second: int, n: int) -> float:

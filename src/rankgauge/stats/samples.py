@@ -228,3 +228,16 @@ def too_few(data: Sample) -> str:
     if len(data) < 2:
         return f"at least 2 queries are needed, found {len(data)}"
     return f"at least 2 units are needed, found {data.units} for {len(data)} queries"
+
+
+def zeros_and_ones(values: ArrayLike, name: str) -> Floats:
+    """The values; raises unless all are 0 or 1."""
+    numbers = vector(values, name)
+    others = np.flatnonzero((numbers != 0) & (numbers != 1))
+    if len(others):
+        raise InputError(
+            f"{name} must be 0 or 1 for an interval of proportions, "
+            f"found {numbers[others[0]]:g} at position {others[0]}",
+            hint="use method='t' for any other measure",
+        )
+    return numbers

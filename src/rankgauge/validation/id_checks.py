@@ -10,12 +10,11 @@ from rankgauge.core.formatting import listing
 from rankgauge.core.id_overlap import REWRITINGS, IdOverlap, IdSide, Near, queries_only
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import shown
+from rankgauge.errors import escape_id, shown
 from rankgauge.io.row_checks import (
     CONTIGUOUS_LINES,
     INVISIBLE_CHARACTER,
     VISIBLE_IDS,
-    escape_id,
     resumed_rows,
     rows_with_invisible,
 )

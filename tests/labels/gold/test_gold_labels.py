@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from rankgauge.io.corpus.chunking import Chunk, token_spans
 from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.labels import GoldInputs, evaluate_gold
+from rankgauge.labels.gold.exact_matching import MIN_SPLIT_QUOTE
 from rankgauge.labels.gold.gold_labels import read_gold, with_span_texts
 from rankgauge.labels.gold.matching import match_labels
-from rankgauge.labels.gold.quote_matches import MIN_PIECE, MIN_SPLIT_QUOTE
+from rankgauge.labels.gold.quote_matches import MIN_PIECE
 
 WORDS = [f"w{number}" for number in range(60)]
 TEXT = " ".join(WORDS)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from rankgauge.errors import InputError
 from rankgauge.io.corpus.corpus import CorpusDocument, InMemoryCorpus
-from rankgauge.labels.gold.exact_matching import ExactMatcher
+from rankgauge.labels.gold.exact_matching import ExactMatcher, shortest_piece, splits_word
 from rankgauge.labels.gold.matching import ApproximateMatcher, best_distance, match_quotes
 from rankgauge.labels.gold.normalized_text import NormalizedChunk, normalized
-from rankgauge.labels.gold.quote_matches import QuoteMatches, shortest_piece, splits_word
+from rankgauge.labels.gold.quote_matches import QuoteMatches
 
 GUIDE = (
     "Open Settings and choose Security. Then select Reset and confirm with your password. A new recovery code is shown "

@@ -12,7 +12,7 @@ from chromadb.config import Settings
 
 from rankgauge import RetrievalEvaluator, evaluate_retriever
 from rankgauge.retrieval import CallableRetriever, QueryBatch, retrieve_run
-from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.asking.retriever_functions import retriever_function
 from tests.libraries.asked import error_of, ranking_of
 
 

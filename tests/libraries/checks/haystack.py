@@ -14,7 +14,7 @@ from haystack.components.retrievers.in_memory import InMemoryBM25Retriever, InMe
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from rankgauge.rag import evaluate_retriever_async
-from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.asking.retriever_functions import retriever_function
 from tests.libraries.asked import error_of, ranking_of
 
 STORE = InMemoryDocumentStore(embedding_similarity_function="dot_product")

@@ -18,7 +18,7 @@ from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from rankgauge import evaluate_retriever
 from rankgauge.rag import evaluate_retriever_async
 from rankgauge.retrieval import CallableRetriever, QueryBatch, RetrieverCalls, fetch_run
-from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.asking.retriever_functions import retriever_function
 from tests.libraries.asked import error_of, ranking_of
 
 STORE = InMemoryVectorStore(DeterministicFakeEmbedding(size=16))

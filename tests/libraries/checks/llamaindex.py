@@ -17,7 +17,7 @@ from llama_index.core.tools import QueryEngineTool
 
 from rankgauge import evaluate_retriever
 from rankgauge.rag import evaluate_retriever_async
-from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.asking.retriever_functions import retriever_function
 from tests.libraries.asked import error_of, ranking_of
 
 

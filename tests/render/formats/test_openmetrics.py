@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge.history import EntrySummary
-from rankgauge.render.formats.csv_rows import openmetrics
+from rankgauge.render.formats.openmetrics import openmetrics
 from rankgauge.retrieval.latency import Cost
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"

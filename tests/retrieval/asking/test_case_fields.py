@@ -12,7 +12,7 @@ import pytest
 from rankgauge import evaluate, evaluate_retriever
 from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.errors import InputError, RetrieverError, UsageError
-from rankgauge.retrieval.asking.functions import retriever_function
+from rankgauge.retrieval.asking.retriever_functions import retriever_function
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.http import HttpEngine
 from rankgauge.retrieval.retriever import QueryBatch

@@ -10,7 +10,8 @@ import pytest
 
 from rankgauge import Document, InputError, UsageError
 from rankgauge.config.retriever_settings import Unit
-from rankgauge.retrieval.asking.documents import id_of, relevant_ids
+from rankgauge.rag.scoring import relevant_ids
+from rankgauge.retrieval.asking.documents import id_of
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
 
 

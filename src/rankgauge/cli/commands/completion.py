@@ -63,15 +63,9 @@ def completion_command(shell: str, words: tuple[str, ...]) -> None:
 
 FILES, FOLDERS = ":files", ":folders"  # what the shell completes itself
 RETRIEVERS = ":retrievers"  # those of the configuration
+HISTORY_NAMES = ("entry", "tag", "branch", "system", "collection")
 CUTOFFS = ("1", "3", "5", "10", "20", "50", "100", "1000")
 CONFIG_FILE = "rankgauge.yaml"
-ENTRY_TABLES = {  # what a history can be asked for → the query
-    "entry": "SELECT name FROM entries ORDER BY saved DESC, id DESC LIMIT 50",
-    "tag": "SELECT DISTINCT tag FROM tags ORDER BY tag",
-    "branch": "SELECT DISTINCT branch FROM entries WHERE branch IS NOT NULL ORDER BY branch",
-    "system": "SELECT DISTINCT system FROM entries ORDER BY system",
-    "collection": "SELECT DISTINCT collection FROM entries ORDER BY collection",
-}
 
 Candidate = tuple[str, str]  # a word, and what it means
 
@@ -117,8 +111,11 @@ def _values(kind: Any, current: str, words: Sequence[str], data: Mapping[str, An
         return found or [(value, "") for value in kind if value == FILES]  # --kpi and --retriever take files too
     if kind == "measure":
         return _measures(current, data["measures"])
-    if kind in ENTRY_TABLES:
-        return _starting(current, ((value, "") for value in _history(kind, words)))
+    if kind in HISTORY_NAMES:
+        from rankgauge.history.location import history_path, saved_names
+
+        names = saved_names(history_path(_value_of(words, "--history")), kind)
+        return _starting(current, ((value, "") for value in names))
     if kind == "column":
         return _starting(current, ((value, "") for value in _columns(words)))
     return [] if kind == "text" else [(FOLDERS if kind == "folder" else FILES, "")]
@@ -184,26 +181,6 @@ def _columns(words: Sequence[str]) -> list[str]:
         record = json.loads(first)
         return [name for name, value in record.items() if name not in ("_id", "id", "text") and value is not None]
     return [name.strip() for name in first.replace("\t", ",").split(",") if name.strip().isidentifier()]
-
-
-def _history(kind: str, words: Sequence[str]) -> list[str]:
-    """Names in the history of the project."""
-    import sqlite3
-
-    from rankgauge.history.location import history_path
-
-    path = history_path(_value_of(words, "--history"))
-    if not path.is_file():
-        return []
-    with suppress(sqlite3.Error):
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0.2)
-        try:
-            found = [str(row[0]) for row in connection.execute(ENTRY_TABLES[kind])]
-            tags = [str(row[0]) for row in connection.execute(ENTRY_TABLES["tag"])] if kind == "entry" else []
-        finally:
-            connection.close()
-        return [*found, *tags, "latest"] if kind == "entry" else found
-    return []
 
 
 def _lines(path: str) -> list[str]:

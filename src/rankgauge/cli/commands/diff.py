@@ -17,7 +17,6 @@ from rankgauge.cli.options.inputs import (
     named_files,
     open_rankings,
     reading_options_and_set,
-    run_names,
 )
 from rankgauge.cli.options.outputs import (
     CORPUS,
@@ -36,6 +35,7 @@ from rankgauge.core.formatting import listing
 from rankgauge.core.run import Run, returned_texts
 from rankgauge.core.settings import setting_of
 from rankgauge.errors import UsageError, printable, shown
+from rankgauge.evaluation.evaluate import unique_names
 from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.render.documents.ranking_agreement import difference_document
@@ -126,3 +126,8 @@ def write_page(difference: RunDifference, texts: Mapping[str, str], runs: Sequen
     with write_atomically(page.path) as file:
         file.write(difference_page(difference, texts, snippets).encode("utf-8", "surrogateescape"))
     print_message(f"wrote {printable(page.path, None)}")
+
+
+def run_names(runs: Sequence[Run]) -> list[str]:
+    """The names of runs, each once."""
+    return unique_names([run.name for run in runs])

@@ -5,13 +5,14 @@ What only Spark or a retriever needs is imported in functions, so that the evalu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rankgauge.cli.command_tree import documented
-from rankgauge.cli.options.declared_options import CONFIG_OPTIONS, declared_options
+from rankgauge.cli.options.declared_options import CONFIG_OPTIONS, declared_options, is_given
 from rankgauge.cli.options.evaluation_settings import (
     BY,
     CONFIDENCE,
@@ -36,35 +37,36 @@ from rankgauge.cli.options.outputs import (
     OutputRequest,
     PageRequest,
     View,
-    check_confidence,
-    check_format,
+    check_baseline_file,
     chosen_baseline,
-    compared,
     format_option,
     output_options,
-    show,
     view_options,
 )
 from rankgauge.cli.options.spark_engine import SparkOptions, engine_options
-from rankgauge.cli.printing import collected_notes, print_message, print_warnings
+from rankgauge.cli.printing import (
+    collected_notes,
+    print_message,
+    print_run_warnings,
+    print_warnings,
+    write,
+    write_document,
+)
 from rankgauge.config.settings import Settings, default_cache_file
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import Run
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.caveats import Note, several_expected
-from rankgauge.evaluation.evaluate import (
-    DEFAULT_DEPTH,
-    Evaluation,
-    evaluate_measures,
-    evaluate_opened,
-    needed_depth,
-)
+from rankgauge.evaluation.evaluate import DEFAULT_DEPTH, Evaluation, evaluate_measures, evaluate_opened, needed_depth
 from rankgauge.io.byte_streams import source_name
 from rankgauge.io.formats.trec import write_run
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.measures.registry import DEFAULT_MEASURES
+from rankgauge.render.document import ResultDocument
+from rankgauge.render.documents.evaluation import ScoresExtent, evaluation_document
 
 if TYPE_CHECKING:
+    from rankgauge.comparison.comparison_result import Comparison
     from rankgauge.evaluation.scores import Scores
 
 
@@ -310,3 +312,76 @@ def _write_live_run(evaluation: Evaluation, live: tuple[Run, ...], out: str, inp
             write_run(live[0], out, inputs=inputs)
     print_warnings(notes)
     print_message(f"wrote {printable(out, None)}")
+
+
+# -------------------------------------------------------------------------------- what ``rankgauge evaluate`` shows
+
+
+def check_format(view: View, settings: Settings) -> None:
+    """Raise if the format cannot show what the settings ask for."""
+    if view.format not in (*ROW_FORMATS, "trec"):
+        return
+    hint = "use --format json or table"
+    if settings.by or settings.confidence_intervals or settings.significance_testing:
+        raise UsageError(f"--format {view.format} has no groups, intervals or tests", hint=hint)
+    if is_given("kpi"):
+        raise UsageError(f"--format {view.format} has no target bands", hint=hint)
+
+
+def check_confidence(settings: Settings, view: View, page: PageRequest) -> None:
+    """Raise if a confidence is given and nothing that is shown has one."""
+    used = settings.confidence_intervals or settings.significance_testing or settings.by or view.plot or page.path
+    if is_given("confidence") and not used:
+        raise UsageError("--confidence is for intervals and tests, and none are shown", hint="show intervals with --ci")
+
+
+def compared(evaluation: Evaluation, settings: Settings, runs: Sequence[str] = ()) -> Comparison | None:
+    """The comparison with the baseline, if the settings ask for tests and there are two runs; ``runs`` are files."""
+    if not settings.significance_testing or len(evaluation.scores) < 2:
+        return None
+    from rankgauge.comparison.compare import compare_evaluation
+
+    check_baseline_file(settings.baseline, runs, evaluation)
+    return compare_evaluation(
+        evaluation,
+        chosen_baseline(settings.baseline, runs),
+        statistics=settings.statistics,
+        by=settings.by or (),
+        changes=0,
+    )
+
+
+def scores_shown(
+    evaluation: Evaluation,
+    comparison: Comparison | None,
+    settings: Settings,
+    view: View,
+    notes: Sequence[Note] = (),
+) -> ResultDocument:
+    """The scores with what the settings and the options ask for."""
+    wanted = ScoresExtent(
+        per_query=view.per_query,
+        intervals=bool(settings.confidence_intervals),
+        by=settings.by or (),
+        ties=view.audit,
+        unjudged=view.audit,
+        plot=view.plot,
+        sort=view.sort,
+        confidence=settings.statistics.confidence,
+        bands=settings.bands,
+    )
+    return evaluation_document(evaluation, wanted, comparison, notes)
+
+
+def show(
+    evaluation: Evaluation, comparison: Comparison | None, notes: list[Note], settings: Settings, view: View
+) -> None:
+    """Print scores on standard output and warnings on standard error."""
+    if view.format == "trec":
+        from rankgauge.render.formats.data_rows import as_trec
+
+        write(as_trec(evaluation.scores, per_query=view.per_query))
+    else:
+        write_document(scores_shown(evaluation, comparison, settings, view, notes), view.format)
+    print_warnings(notes)
+    print_run_warnings(evaluation.scores)

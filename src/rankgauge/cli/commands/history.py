@@ -19,7 +19,7 @@ from rankgauge.history.pruning import PruneRule
 from rankgauge.history.store import History
 from rankgauge.io.atomic_files import write_atomically
 from rankgauge.render.documents.history import Listing, entry_document, listing_document
-from rankgauge.render.formats.csv_rows import openmetrics
+from rankgauge.render.formats.openmetrics import openmetrics
 
 SHOWN_ENTRIES = 20
 

@@ -16,17 +16,9 @@ from rankgauge.config.settings import Settings
 from rankgauge.core.settings import Section
 from rankgauge.core.verdicts import exit_code
 from rankgauge.errors import Note
+from rankgauge.history.alert_delivery import WEBHOOK_VARIABLE, checked_webhook, command_words, post_message, run_program
 from rankgauge.history.entries import EntryFilter
-from rankgauge.history.quality_checks import (
-    WEBHOOK_VARIABLE,
-    CheckOptions,
-    QualityChange,
-    alert_message,
-    checked_webhook,
-    command_words,
-    post_message,
-    run_program,
-)
+from rankgauge.history.quality_checks import CheckOptions, QualityChange, alert_message
 from rankgauge.history.store import History
 from rankgauge.history.trends import TrendOptions
 from rankgauge.measures.registry import DEFAULT_MEASURES

@@ -27,10 +27,8 @@ from rankgauge.cli.printing import print_message
 from rankgauge.config.retriever_settings import BenchmarkSettings, JournalSettings, RetrieverCalls, RetrieverSettings
 from rankgauge.config.settings import make_reading
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.run import Run
 from rankgauge.core.settings import Section, setting, setting_of
 from rankgauge.errors import UsageError, printable, shown
-from rankgauge.evaluation.evaluate import unique_names
 from rankgauge.io.byte_streams import Limits
 from rankgauge.io.formats.named_columns import names_labels
 from rankgauge.io.reading_options import Asking, PassageMatching, Reading
@@ -391,8 +389,3 @@ def reads_entry(*names: str | None) -> bool:
 def named_files(*names: str | None) -> list[str]:
     """The names that are files."""
     return [name for name in names if name is not None and _is_file(name)]
-
-
-def run_names(runs: Sequence[Run]) -> list[str]:
-    """The names of runs, each once."""
-    return unique_names([run.name for run in runs])

@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rankgauge.cli.options.declared_options import Option, declared_options, is_given, option_group
-from rankgauge.cli.printing import print_message, print_run_warnings, print_warnings, write, write_document
+from rankgauge.cli.options.declared_options import Option, declared_options, option_group
+from rankgauge.cli.printing import print_message
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section, declared, setting
 from rankgauge.errors import InputError, UsageError, printable
-from rankgauge.render.document import ResultDocument
-from rankgauge.render.documents.evaluation import ScoresExtent, evaluation_document
 
 if TYPE_CHECKING:
-    from rankgauge.comparison.comparison_result import Comparison
     from rankgauge.comparison.gate.baseline import Baseline
     from rankgauge.config.settings import Settings
-    from rankgauge.evaluation.caveats import Note
     from rankgauge.evaluation.evaluate import Evaluation
     from rankgauge.io.reading_options import Reading
     from rankgauge.report.report import Report
@@ -89,43 +85,6 @@ def view_options(*options: Option) -> Option:
     return option_group("view", View, *options)
 
 
-# -------------------------------------------------------------------------------- what ``rankgauge evaluate`` shows
-
-
-def check_format(view: View, settings: Settings) -> None:
-    """Raise if the format cannot show what the settings ask for."""
-    if view.format not in (*ROW_FORMATS, "trec"):
-        return
-    hint = "use --format json or table"
-    if settings.by or settings.confidence_intervals or settings.significance_testing:
-        raise UsageError(f"--format {view.format} has no groups, intervals or tests", hint=hint)
-    if is_given("kpi"):
-        raise UsageError(f"--format {view.format} has no target bands", hint=hint)
-
-
-def check_confidence(settings: Settings, view: View, page: PageRequest) -> None:
-    """Raise if a confidence is given and nothing that is shown has one."""
-    used = settings.confidence_intervals or settings.significance_testing or settings.by or view.plot or page.path
-    if is_given("confidence") and not used:
-        raise UsageError("--confidence is for intervals and tests, and none are shown", hint="show intervals with --ci")
-
-
-def compared(evaluation: Evaluation, settings: Settings, runs: Sequence[str] = ()) -> Comparison | None:
-    """The comparison with the baseline, if the settings ask for tests and there are two runs; ``runs`` are files."""
-    if not settings.significance_testing or len(evaluation.scores) < 2:
-        return None
-    from rankgauge.comparison.compare import compare_evaluation
-
-    check_baseline_file(settings.baseline, runs, evaluation)
-    return compare_evaluation(
-        evaluation,
-        chosen_baseline(settings.baseline, runs),
-        statistics=settings.statistics,
-        by=settings.by or (),
-        changes=0,
-    )
-
-
 def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evaluation) -> None:
     """Raise if the baseline is a file among files of which one holds several runs."""
     if name in runs and len(evaluation.scores) != len(runs):
@@ -142,42 +101,6 @@ def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseli
     from rankgauge.comparison.gate.baseline_file import stored_baseline
 
     return stored_baseline(name) or name
-
-
-def scores_shown(
-    evaluation: Evaluation,
-    comparison: Comparison | None,
-    settings: Settings,
-    view: View,
-    notes: Sequence[Note] = (),
-) -> ResultDocument:
-    """The scores with what the settings and the options ask for."""
-    wanted = ScoresExtent(
-        per_query=view.per_query,
-        intervals=bool(settings.confidence_intervals),
-        by=settings.by or (),
-        ties=view.audit,
-        unjudged=view.audit,
-        plot=view.plot,
-        sort=view.sort,
-        confidence=settings.statistics.confidence,
-        bands=settings.bands,
-    )
-    return evaluation_document(evaluation, wanted, comparison, notes)
-
-
-def show(
-    evaluation: Evaluation, comparison: Comparison | None, notes: list[Note], settings: Settings, view: View
-) -> None:
-    """Print scores on standard output and warnings on standard error."""
-    if view.format == "trec":
-        from rankgauge.render.formats.csv_rows import as_trec
-
-        write(as_trec(evaluation.scores, per_query=view.per_query))
-    else:
-        write_document(scores_shown(evaluation, comparison, settings, view, notes), view.format)
-    print_warnings(notes)
-    print_run_warnings(evaluation.scores)
 
 
 # -------------------------------------------------------------------------------- ``--save`` and what belongs to it

@@ -16,7 +16,7 @@ from rankgauge.core.formatting import plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, MeasureError, printable, shown
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_measures, needed_depth
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, ByteStream, Limits, open_source
@@ -25,7 +25,7 @@ from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import Opening, open_inputs
 from rankgauge.io.stored_json import JsonDocument, MapOf, Maybe, described, has_type, parse_object
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measures
+from rankgauge.measures.names import MeasureNames, parse_measures
 
 
 def write_baseline(

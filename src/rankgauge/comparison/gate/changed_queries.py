@@ -16,6 +16,7 @@ import numpy as np
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure
 from rankgauge.comparison.gate.requirements import LEAK, QueryGroup, Requirement
 from rankgauge.core.qrels import Qrels
+from rankgauge.evaluation.scores import none_if_nan
 from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.io.results import TEXT_KEYS
 from rankgauge.measures.measure import Measure
@@ -208,18 +209,14 @@ def _required_list(result: GateResult, lookup: QueryLookup, row: RequiredValue, 
     values = scores.values[members, 0]
     wants_more = row.requirement.sign in (">", ">=")
     order = np.argsort(values if wants_more else -values, kind="stable")
-    far = [place for place in order.tolist() if not row.requirement.is_met(_number(values[place]))]
+    far = [place for place in order.tolist() if not row.requirement.is_met(none_if_nan(values[place]))]
     queries = tuple(
         ChangedQuery(
             query := scores.queries[int(members[place])],
             None,
-            _number(values[place]),
+            none_if_nan(values[place]),
             lookup.moves(query, measure) if wants_more or measure.definition.name == LEAK else (),
         )
         for place in far[:limit]
     )
     return QueryList("requirement", row.title, measure.name, row.group, len(far), queries, len(members))
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -39,7 +39,7 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, UsageError, printable, shown
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_measures, needed_depth
 from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.scores import Scores
@@ -62,6 +62,7 @@ from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import OpenedInputs, Opening, is_file_name, open_inputs
 from rankgauge.io.sources import FileSource, can_read_again, is_plain
 from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import MeasureNames
 from rankgauge.validation.label_rot import LabelCheck, compare_hashes, stored_hashes
 
 SHOWN_IDS, EXAMINED_IDS = 3, 100  # of each side, if none matches

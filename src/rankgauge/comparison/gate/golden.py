@@ -18,7 +18,7 @@ from rankgauge.comparison.gate.requirements import Requirement, parse_requiremen
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.scores import Scores
+from rankgauge.evaluation.scores import Scores, none_if_nan
 from rankgauge.io.byte_streams import Limits, read_bytes
 
 OWN_COLUMN = "require"  # of test cases: the requirement of one query, in place of the general ones
@@ -177,7 +177,7 @@ class _RequiredColumn:
     def before(self, query: str) -> float | None:
         """The value of a query in the baseline."""
         row = None if self.baseline is None else self.baseline.row_of.get(query)
-        return None if row is None or self.stored is None else _value(self.stored[row])
+        return None if row is None or self.stored is None else none_if_nan(self.stored[row])
 
     def was_missed(self, query: str) -> bool:
         """Whether the baseline has the query and missed the requirement."""
@@ -186,12 +186,8 @@ class _RequiredColumn:
 
     def miss(self, row: int, query: str, reason: str | None) -> QueryMiss | None:
         """The miss of a query; None if it meets the requirement."""
-        value = _value(self.now[row])
+        value = none_if_nan(self.now[row])
         if self.requirement.is_met(value):
             return None
         state: MissState = "known" if self.was_missed(query) else "missed" if reason is None else "allowed"
         return QueryMiss(query, self.requirement, value, state, self.before(query), reason)
-
-
-def _value(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

@@ -18,11 +18,12 @@ from rankgauge.distributed import kernel, transport
 from rankgauge.distributed.kernel import Task
 from rankgauge.distributed.spark.session import input_errors, library
 from rankgauge.errors import InputError, InputTypeError, RankgaugeError, UsageError, shown
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.formats import arrow
 from rankgauge.io.formats.named_columns import Columns, find_columns
 from rankgauge.io.read import as_qrels
+from rankgauge.measures.names import MeasureNames
 
 if TYPE_CHECKING:
     from rankgauge.distributed.spark.session import DataFrame, SparkSession

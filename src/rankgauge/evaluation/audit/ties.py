@@ -19,7 +19,7 @@ from rankgauge.errors import UsageError
 from rankgauge.evaluation.audit import tie_orders
 from rankgauge.evaluation.audit.audited_values import Values, result_of
 from rankgauge.evaluation.audit.tie_orders import Sampled, depths, sample, ties_in
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.reading_options import Reading
@@ -28,6 +28,7 @@ from rankgauge.measures.exact_numbers import linear_gain
 from rankgauge.measures.families.ndcg import gain_of, ndcg
 from rankgauge.measures.families.user_models import rbp
 from rankgauge.measures.measure import Aggregate, Measure
+from rankgauge.measures.names import MeasureNames
 
 SAMPLES, SEED = 1000, 0
 

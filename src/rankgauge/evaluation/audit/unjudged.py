@@ -15,12 +15,13 @@ from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError
 from rankgauge.evaluation.audit.audited_values import Values, result_of
 from rankgauge.evaluation.audit.tie_orders import ties_in
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs, query_values
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.families.counts import judged
 from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import MeasureNames
 
 # Measures that never decrease if a retrieved document gets a higher grade: they do not depend on the other relevant
 # documents, as R, the ideal ranking and R-precision's cutoff do. SetRelP depends on R, RBP(max_rel='query') on the

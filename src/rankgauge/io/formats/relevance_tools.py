@@ -13,7 +13,6 @@ from typing import IO, Any
 from rankgauge.core.batch import Batch, Part
 from rankgauge.core.ids import Ids
 from rankgauge.io.formats.case_keys import names_for
-from rankgauge.io.formats.delimited import DelimitedTable, write_table
 from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.json_text import JsonPairs
 from rankgauge.io.formats.named_columns import Kind
@@ -37,6 +36,8 @@ def is_rank_eval(head: Head, kind: Kind) -> bool:
 
 def write_quepid(parts: Iterator[Batch], kind: Kind, out: IO[bytes]) -> None:
     """``query,docid,rating``, below a header."""
+    from rankgauge.io.formats.delimited import DelimitedTable, write_table  # which readers of test sets do without
+
     for number, rows in enumerate(parts):
         texts = _query_texts(rows)
         queries = [texts.get(query, query).encode("utf-8", "surrogateescape") for query in rows.query.to_text()]

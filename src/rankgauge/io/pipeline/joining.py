@@ -25,7 +25,7 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import Run, RunExtras, Status
-from rankgauge.errors import Note, shown
+from rankgauge.errors import Note, escape_id, shown
 from rankgauge.io.byte_streams import is_dataset
 from rankgauge.io.pipeline import run_pipeline
 from rankgauge.io.pipeline.run_pipeline import (
@@ -39,7 +39,6 @@ from rankgauge.io.pipeline.run_pipeline import (
 )
 from rankgauge.io.read import as_run
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.row_checks import escape_id
 from rankgauge.io.sources import Source, is_graded, open_results
 
 if TYPE_CHECKING:

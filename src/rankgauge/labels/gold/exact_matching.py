@@ -17,8 +17,9 @@ from rankgauge.errors import InputError
 from rankgauge.io.corpus.chunking import Chunk
 from rankgauge.labels.gold.gold_labels import GoldPassage
 from rankgauge.labels.gold.normalized_text import NormalizedChunk
-from rankgauge.labels.gold.quote_matches import MIN_PIECE, MIN_SPLIT_QUOTE, Piece, shortest_piece, splits_word
+from rankgauge.labels.gold.quote_matches import MIN_PIECE, Piece
 
+MIN_SPLIT_QUOTE = 32  # a shorter quote counts only as a whole
 GRAM = MIN_PIECE
 CONTEXT = 24  # characters on each side by which occurrences are distinguished
 
@@ -443,3 +444,16 @@ def _are_in(hashes: NDArray[np.uint32], known: NDArray[np.uint32]) -> NDArray[np
     """Whether each hash is one of some that are sorted; unlike ``isin``, this hardly depends on how many these are."""
     found = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
     return np.asarray(known[found] == hashes)
+
+
+def shortest_piece(quote: str) -> int:
+    """The fewest characters of a quote that a chunk must contain."""
+    return MIN_PIECE if len(quote) >= MIN_SPLIT_QUOTE else len(quote)
+
+
+def splits_word(text: str, position: int) -> bool:
+    """Whether a position is inside a word, in scripts that separate words by spaces."""
+    if not 0 < position < len(text):
+        return False
+    before, after = text[position - 1], text[position]
+    return before.isalnum() and after.isalnum() and max(before, after) < "\u0590"

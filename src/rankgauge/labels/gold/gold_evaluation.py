@@ -12,7 +12,7 @@ from rankgauge.core.ids import encode_id
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, UsageError, shown
-from rankgauge.evaluation.conventions import Conventions, MeasureNames
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyRun, Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import read_bytes
@@ -34,6 +34,7 @@ from rankgauge.labels.gold.matching import MatchProgress, match_labels
 from rankgauge.labels.gold.quote_matches import QuoteMatches
 from rankgauge.labels.gold.resolved_labels import resolve_labels
 from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import MeasureNames
 from rankgauge.measures.registry import GOLD_MEASURES
 
 LISTED = 3

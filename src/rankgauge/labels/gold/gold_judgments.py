@@ -13,8 +13,7 @@ import numpy as np
 
 from rankgauge.core import ids as ids_module
 from rankgauge.core.formatting import listing
-from rankgauge.core.group_judgments import numbered
-from rankgauge.core.ids import Ids, Ints
+from rankgauge.core.ids import Ids, Ints, numbered
 from rankgauge.core.passage_builder import ChunkRows, PartRows, PassageRows, PieceRows, build_passage_judgments
 from rankgauge.core.passage_judgments import Unit
 from rankgauge.core.qrels import Qrels

@@ -21,7 +21,7 @@ from rankgauge.io.reading_options import DEFAULT_MATCHING
 from rankgauge.labels.gold.exact_matching import PAIR_BITS, ExactMatcher, SeedIndex, with_cut_space
 from rankgauge.labels.gold.gold_labels import GoldLabels, GoldPassage
 from rankgauge.labels.gold.normalized_text import ChunkIds, NormalizedChunk, NormalizedText, chunk_blocks, normalized
-from rankgauge.labels.gold.quote_matches import MIN_APPROXIMATE_PIECE, NearText, Piece, QuoteMatches, covered_characters
+from rankgauge.labels.gold.quote_matches import NearText, Piece, QuoteMatches, covered_characters
 
 MatchProgress = Callable[[int, int | None], None]  # chunks compared, chunks in total if that is known
 
@@ -101,6 +101,7 @@ def _merged(exact: Sequence[Piece], approximate: Sequence[Piece]) -> list[Piece]
 
 # Approximate matches, for text that was cleaned differently: within an edit distance, where enough n-grams agree.
 
+MIN_APPROXIMATE_PIECE = 32  # characters of a quote that a chunk must contain, if they are matched with edits
 APPROXIMATE_GRAM = 8
 MIN_SHARED = 3  # n-grams that a chunk and a quote must share
 COMMON = 16  # an n-gram at more places in the quotes than this tells nothing

@@ -11,8 +11,6 @@ import numpy as np
 from rankgauge.core.ids import Ints
 
 MIN_PIECE = 16  # characters of a quote that a chunk must contain, unless it contains the whole quote
-MIN_SPLIT_QUOTE = 32  # a shorter quote counts only as a whole
-MIN_APPROXIMATE_PIECE = 32  # the same, if they are matched with edits
 
 
 class Piece(NamedTuple):
@@ -75,16 +73,3 @@ def covered_characters(pieces: Sequence[Piece], sizes: Sequence[int]) -> Ints:
             covered[piece.quote] += piece.end - begin
             reached[piece.quote] = piece.end
     return covered
-
-
-def shortest_piece(quote: str) -> int:
-    """The fewest characters of a quote that a chunk must contain."""
-    return MIN_PIECE if len(quote) >= MIN_SPLIT_QUOTE else len(quote)
-
-
-def splits_word(text: str, position: int) -> bool:
-    """Whether a position is inside a word, in scripts that separate words by spaces."""
-    if not 0 < position < len(text):
-        return False
-    before, after = text[position - 1], text[position]
-    return before.isalnum() and after.isalnum() and max(before, after) < "\u0590"

@@ -3,7 +3,8 @@
 terminal      columns and sentences that fit a terminal; wrapping and text_chart, which it needs for some
 markdown      tables and sentences for a page; latex for a paper
 ci            JUnit XML, and a summary as GitHub shows it
-csv_rows      one row per value: CSV, JSON Lines, TREC, OpenMetrics
+data_rows     one row per value: CSV, JSON Lines, TREC
+openmetrics   the newest values of a history, for Prometheus
 notebook      an HTML fragment, and the whole page in a frame
 """
 
@@ -21,7 +22,7 @@ def rendered(document: ResultDocument, format: str, layout: Layout = PLAIN) -> s
         case "json":
             return printed_json(document.data())
         case "csv" | "jsonl":
-            from rankgauge.render.formats.csv_rows import as_csv, as_jsonl
+            from rankgauge.render.formats.data_rows import as_csv, as_jsonl
 
             return (as_csv if format == "csv" else as_jsonl)(document.rows())
         case "markdown":

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import MISSING
-from rankgauge.errors import printable, shown
+from rankgauge.errors import Severity, printable, shown
 from rankgauge.render.document import (
     NAME_END,
     NAME_START,
@@ -30,7 +30,6 @@ from rankgauge.render.document import (
     Part,
     ResultDocument,
     Sentences,
-    Severity,
     ShortLine,
     Table,
     TableColumn,

@@ -7,7 +7,9 @@ are ranked by their scores with the order rule of :mod:`rankgauge.core.ranking`.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
@@ -30,7 +32,7 @@ from rankgauge.retrieval.asking.documents import (
     check_unit,
     only_type,
 )
-from rankgauge.retrieval.asking.failures import AnswerFacts, NoAnswer
+from rankgauge.retrieval.asking.failures import NoAnswer
 
 ScoreFault = Literal["ascending", "unsorted", "incomplete"]  # how scores contradict the order of a list
 
@@ -412,3 +414,57 @@ def _short(all_facts: Sequence[AnswerFacts], sizes: Sequence[int]) -> list[Note]
     advice = MORE_CHUNKS.format(fetch=CHUNKS_PER_DOCUMENT * k) if has_collapsed else OWN_NUMBER.format(k=k)
     results = plural(deepest, "document" if has_collapsed else "result")
     return [Note("results-short", f"the retriever returned at most {results} of the {k} requested: {advice}")]
+
+
+@dataclass(frozen=True)
+class AnswerFacts:
+    """What is known of one query's answer besides its results: the error if it failed, and what was dropped.
+
+    ``repeated`` results had the id of an earlier one; ``collapsed`` chunks had its document. ``fault`` is how the given
+    scores contradict the order of the results. ``latency`` is the seconds of the attempt that was answered, and
+    ``overhead`` those of everything else: failed attempts, pauses, and reading the answer. ``short_of`` is k if
+    there are fewer results and more may be had, otherwise 0. ``details`` are the texts and metadata of results.
+    """
+
+    error: str | None = None
+    repeated: int = 0
+    collapsed: int = 0
+    fault: str | None = None
+    overhead: float = 0.0
+    short_of: int = 0
+    latency: float | None = None
+    details: Sequence[ResultDetail] = ()
+
+    def __or__(self, other: AnswerFacts) -> AnswerFacts:
+        """Of the same query, asked of two retrievers."""
+        return AnswerFacts(
+            self.error or other.error,
+            self.repeated + other.repeated,
+            self.collapsed + other.collapsed,
+            self.fault or other.fault,
+            self.overhead + other.overhead,
+            max(self.short_of, other.short_of),
+            details=(*self.details, *other.details),
+        )
+
+
+AnswerRecord = dict[str, AnswerFacts]  # by query
+_RECORD: ContextVar[AnswerRecord | None] = ContextVar("rankgauge_answer_record", default=None)
+
+
+@contextmanager
+def recorded_answers() -> Iterator[AnswerRecord]:
+    """Collect the facts of all answers that retrievers give within the block, however deep they are wrapped."""
+    record: AnswerRecord = {}
+    token = _RECORD.set(record)
+    try:
+        yield record
+    finally:
+        _RECORD.reset(token)
+
+
+def record_answer(query: str, facts: AnswerFacts) -> None:
+    """Add the facts of an answer to the record of whoever asked, if there is one."""
+    record = _RECORD.get()
+    if record is not None:
+        record[query] = record[query] | facts if query in record else facts

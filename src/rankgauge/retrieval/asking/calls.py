@@ -23,9 +23,9 @@ from rankgauge.config.retriever_settings import BenchmarkSettings, RetrieverCall
 from rankgauge.core.settings import declared
 from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.retrieval.asking.answers import Answer, answer_of
+from rankgauge.retrieval.asking.event_loops import WAIT_SECONDS, run_in_thread, run_without_loop, start_in_loop
 from rankgauge.retrieval.asking.failures import failure_text, pause_before_retry
-from rankgauge.retrieval.asking.functions import CaseRequest, RetrieverFunction, is_awaitable
-from rankgauge.retrieval.asking.loops import WAIT_SECONDS, run_in_thread, run_without_loop, start_in_loop
+from rankgauge.retrieval.asking.retriever_functions import CaseRequest, RetrieverFunction, is_awaitable
 
 CallHandler = Callable[[int, "CallResult"], None]
 

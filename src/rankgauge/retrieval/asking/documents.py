@@ -16,7 +16,7 @@ from rankgauge.config.retriever_settings import Unit
 from rankgauge.core.id_overlap import METADATA_ID_NAMES
 from rankgauge.core.ids import encode_id
 from rankgauge.core.run import RunExtras
-from rankgauge.errors import InputError, InputTypeError, UsageError, shown
+from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.io.formats.named_columns import METADATA_NAMES, TEXT_FIELD_NAMES
 
 IdSource = str | Callable[[Any], object] | None
@@ -122,16 +122,6 @@ def metadata_of(item: Any) -> Mapping[str, Any] | None:
                 if isinstance(metadata, Mapping) and metadata:
                     return metadata
     return None
-
-
-def relevant_ids(ids: object, query: str) -> tuple[str, ...]:
-    """The relevant ids of a query, each once; a single id needs no list."""
-    label = f"a relevant id of query {shown(query)}"
-    if is_id_type(type(ids)):
-        return (id_text(ids, label),)
-    if isinstance(ids, Mapping) or not isinstance(ids, Iterable):
-        raise InputTypeError(f"relevant ids of query {shown(query)} must be a list, found {type(ids).__name__}")
-    return tuple(dict.fromkeys(id_text(value, label) for value in ids))
 
 
 def check_unit(unit: str) -> None:

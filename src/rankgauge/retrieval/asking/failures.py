@@ -10,10 +10,7 @@ import math
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -21,7 +18,6 @@ from rankgauge.config.retriever_settings import BenchmarkSettings
 from rankgauge.core.formatting import plural
 from rankgauge.core.settings import check_values
 from rankgauge.errors import RetrieverError, printable
-from rankgauge.retrieval.asking.documents import ResultDetail
 from rankgauge.secrets import error_message, error_text
 
 SHOWN_FAILURES = 3
@@ -47,60 +43,6 @@ class NoAnswer(Exception):
     def __init__(self, message: str, *, is_final: bool = False) -> None:
         super().__init__(message)
         self.is_final = is_final
-
-
-@dataclass(frozen=True)
-class AnswerFacts:
-    """What is known of one query's answer besides its results: the error if it failed, and what was dropped.
-
-    ``repeated`` results had the id of an earlier one; ``collapsed`` chunks had its document. ``fault`` is how the given
-    scores contradict the order of the results. ``latency`` is the seconds of the attempt that was answered, and
-    ``overhead`` those of everything else: failed attempts, pauses, and reading the answer. ``short_of`` is k if
-    there are fewer results and more may be had, otherwise 0. ``details`` are the texts and metadata of results.
-    """
-
-    error: str | None = None
-    repeated: int = 0
-    collapsed: int = 0
-    fault: str | None = None
-    overhead: float = 0.0
-    short_of: int = 0
-    latency: float | None = None
-    details: Sequence[ResultDetail] = ()
-
-    def __or__(self, other: AnswerFacts) -> AnswerFacts:
-        """Of the same query, asked of two retrievers."""
-        return AnswerFacts(
-            self.error or other.error,
-            self.repeated + other.repeated,
-            self.collapsed + other.collapsed,
-            self.fault or other.fault,
-            self.overhead + other.overhead,
-            max(self.short_of, other.short_of),
-            details=(*self.details, *other.details),
-        )
-
-
-AnswerRecord = dict[str, AnswerFacts]  # by query
-_RECORD: ContextVar[AnswerRecord | None] = ContextVar("rankgauge_answer_record", default=None)
-
-
-@contextmanager
-def recorded_answers() -> Iterator[AnswerRecord]:
-    """Collect the facts of all answers that retrievers give within the block, however deep they are wrapped."""
-    record: AnswerRecord = {}
-    token = _RECORD.set(record)
-    try:
-        yield record
-    finally:
-        _RECORD.reset(token)
-
-
-def record_answer(query: str, facts: AnswerFacts) -> None:
-    """Add the facts of an answer to the record of whoever asked, if there is one."""
-    record = _RECORD.get()
-    if record is not None:
-        record[query] = record[query] | facts if query in record else facts
 
 
 def failure_text(error: BaseException) -> str:

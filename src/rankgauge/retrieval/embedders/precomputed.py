@@ -27,7 +27,7 @@ from rankgauge.io.formats import arrow
 from rankgauge.io.formats.json_text import id_from_json, parse_plain_json
 from rankgauge.io.formats.named_columns import DOC_ID_NAMES, QUERY_ID_NAMES, normalize_name
 from rankgauge.retrieval.embedders.embedder import hashed_identity
-from rankgauge.retrieval.indexing import read_array
+from rankgauge.retrieval.index_files import read_array
 from rankgauge.retrieval.retriever import Identity
 
 NPY = b"\x93NUMPY"

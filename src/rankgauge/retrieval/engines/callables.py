@@ -18,11 +18,10 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, RunExtras, Status
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.byte_streams import sha256_of_file
-from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, run_scores
+from rankgauge.retrieval.asking.answers import AnswerFacts, AnswerRules, RankedResults, record_answer, run_scores
 from rankgauge.retrieval.asking.calls import CallResult, ask_all
 from rankgauge.retrieval.asking.documents import IdSource, ReturnedDetails
-from rankgauge.retrieval.asking.failures import AnswerFacts, record_answer
-from rankgauge.retrieval.asking.functions import CaseRequest, retriever_function
+from rankgauge.retrieval.asking.retriever_functions import CaseRequest, retriever_function
 from rankgauge.retrieval.retriever import AnswerHandler, Identity, QueryBatch
 
 PLAIN_TYPES = (str, bytes, int, float, type(None))

@@ -17,8 +17,8 @@ from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run
 from rankgauge.errors import MissingExtraError
 from rankgauge.io.corpus.corpus import Corpus, unique_ids
-from rankgauge.retrieval import indexing
-from rankgauge.retrieval.indexing import reported_batches
+from rankgauge.retrieval import index_files
+from rankgauge.retrieval.index_files import reported_batches
 from rankgauge.retrieval.language import Vocabulary
 from rankgauge.retrieval.ranked_scores import ScoredRows, contenders, ranked_run
 from rankgauge.retrieval.retriever import Identity, QueryBatch
@@ -46,7 +46,7 @@ class Lexical:
         self.parameters = parameters or Bm25Parameters()
         self._documents = documents
         self._vocabulary = Vocabulary(stemmer, stopwords)
-        stored = None if index is None else indexing.load_arrays(Path(index), self.identity, _are_valid)
+        stored = None if index is None else index_files.load_arrays(Path(index), self.identity, _are_valid)
         self.rebuilt = stored is None
         self._ids, self._postings = self._build() if stored is None else self._from_arrays(stored)
         if index is not None and self.rebuilt:
@@ -83,10 +83,10 @@ class Lexical:
         postings = build_postings(word_numbers, len(self._vocabulary.stem_numbers), self.parameters)
         return unique_ids(self._documents.source, names, lines), postings
 
-    def _from_arrays(self, arrays: indexing.Arrays) -> tuple[Ids, Postings]:
-        stems = indexing.ids_from_arrays(arrays, "stems").to_text()
+    def _from_arrays(self, arrays: index_files.Arrays) -> tuple[Ids, Postings]:
+        stems = index_files.ids_from_arrays(arrays, "stems").to_text()
         self._vocabulary.stem_numbers.update({stem: number for number, stem in enumerate(stems)})
-        ids = indexing.ids_from_arrays(arrays)
+        ids = index_files.ids_from_arrays(arrays)
         return ids, Postings(
             offsets=np.asarray(arrays["offsets"]),
             docs=arrays["docs"],
@@ -99,17 +99,17 @@ class Lexical:
         postings = self._postings
         stems = Ids.from_bytes([stem.encode("utf-8", "surrogatepass") for stem in self._vocabulary.stem_numbers])
         arrays = {
-            **indexing.ids_to_arrays(self._ids),
-            **indexing.ids_to_arrays(stems, "stems"),
+            **index_files.ids_to_arrays(self._ids),
+            **index_files.ids_to_arrays(stems, "stems"),
             "offsets": postings.offsets,
             "docs": postings.docs,
             "weight": postings.weight,
             "absent": postings.absent,
         }
-        indexing.save_arrays(folder, self.identity(), arrays)
+        index_files.save_arrays(folder, self.identity(), arrays)
 
 
-def _are_valid(arrays: indexing.Arrays) -> bool:
+def _are_valid(arrays: index_files.Arrays) -> bool:
     """Whether stored arrays fit each other: offsets lead into the postings, and postings to documents."""
     forms: dict[str, type[np.generic]] = {
         "offsets": np.int64,
@@ -117,9 +117,9 @@ def _are_valid(arrays: indexing.Arrays) -> bool:
         "weight": np.float32,
         "absent": np.float32,
     }
-    if not all(indexing.has_form(arrays[name], kind, 1) for name, kind in forms.items()):
+    if not all(index_files.has_form(arrays[name], kind, 1) for name, kind in forms.items()):
         return False
-    if not (indexing.valid_ids(arrays) and indexing.valid_ids(arrays, "stems")):
+    if not (index_files.valid_ids(arrays) and index_files.valid_ids(arrays, "stems")):
         return False
     offsets, docs, words = arrays["offsets"], arrays["docs"], len(arrays["stems.length"])
     sizes_fit = (len(offsets), len(arrays["absent"]), len(arrays["weight"])) == (words + 1, words, len(docs))

@@ -31,7 +31,7 @@ from rankgauge.retrieval.engines.postgres import (
 )
 from rankgauge.retrieval.engines.postgres_client import VectorParameter, compose, connected, copy_rows
 from rankgauge.retrieval.engines.vector import EMBEDDING_BATCH_SIZE, embed_texts
-from rankgauge.retrieval.indexing import batches
+from rankgauge.retrieval.index_files import batches
 from rankgauge.retrieval.open_embedder import embedder
 
 if TYPE_CHECKING:

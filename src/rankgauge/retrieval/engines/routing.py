@@ -16,7 +16,7 @@ from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.retrieval.embedders.embedder import Embedder, identity_of
 from rankgauge.retrieval.engines.unit_vectors import cosines, to_unit
 from rankgauge.retrieval.engines.vector import EMBEDDING_BATCH_SIZE, embed_texts
-from rankgauge.retrieval.indexing import batches
+from rankgauge.retrieval.index_files import batches
 from rankgauge.retrieval.named_code import code_identity, is_object_path, load_object
 from rankgauge.retrieval.ranked_scores import round_scores, spread_run
 from rankgauge.retrieval.retriever import Decisions, Identity, QueryBatch, Retriever, retrieve_run

@@ -17,10 +17,10 @@ from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, MissingExtraError, UsageError, printable, warn_user
 from rankgauge.io.corpus.corpus import Corpus, unique_ids
-from rankgauge.retrieval import indexing
+from rankgauge.retrieval import index_files
 from rankgauge.retrieval.embedders.embedder import Embedder, code_note, identity_of, unhashed_note
 from rankgauge.retrieval.engines.unit_vectors import UnitVectors, cosines, float32_error, row_cosines, to_unit
-from rankgauge.retrieval.indexing import reported_batches
+from rankgauge.retrieval.index_files import reported_batches
 from rankgauge.retrieval.ranked_scores import cut_run, lower_bound, round_scores, top_k
 from rankgauge.retrieval.retriever import Identity, QueryBatch
 
@@ -169,11 +169,11 @@ class Vector:
             self._shift = mean_vector(self.vectors) * self.center
             subtract(self.vectors, self._shift)
         else:
-            self.ids, self.vectors = indexing.ids_from_arrays(stored), stored["vectors"]
+            self.ids, self.vectors = index_files.ids_from_arrays(stored), stored["vectors"]
             self._shift = np.asarray(stored["shift"])
         if index is not None and self.rebuilt:
-            arrays = {**indexing.ids_to_arrays(self.ids), "vectors": self.vectors, "shift": self._shift}
-            indexing.save_arrays(Path(index), self._header(), arrays)
+            arrays = {**index_files.ids_to_arrays(self.ids), "vectors": self.vectors, "shift": self._shift}
+            index_files.save_arrays(Path(index), self._header(), arrays)
             _saved_here.add(Path(index).resolve())
         self._index: VectorIndex = search(self.vectors, self.ids)
 
@@ -196,10 +196,10 @@ class Vector:
         identity, name = identity_of(self.embedder), printable(str(folder), None)
         problem = unhashed_note(identity)
         if problem is not None:
-            if indexing.holds_index(folder):
+            if index_files.holds_index(folder):
                 warn_user(f"{name}: the vectors are computed again: {problem}")
             return None
-        stored = indexing.load_arrays(folder, self._header, _are_valid)
+        stored = index_files.load_arrays(folder, self._header, _are_valid)
         caveat = code_note(identity)
         if stored is not None and caveat is not None and folder.resolve() not in _saved_here:
             warn_user(f"{name}: stored vectors are used again: {caveat}")
@@ -238,11 +238,11 @@ class Vector:
         return unique_ids(self._documents.source, names, lines), _join_parts(parts, len(names))
 
 
-def _are_valid(arrays: indexing.Arrays) -> bool:
+def _are_valid(arrays: index_files.Arrays) -> bool:
     """Whether stored arrays fit each other."""
     vectors, shift = arrays["vectors"], arrays["shift"]
-    have_forms = indexing.has_form(vectors, np.float32, 2) and indexing.has_form(shift, np.float64, 1)
-    return have_forms and indexing.valid_ids(arrays) and vectors.shape == (len(arrays["ids.length"]), len(shift))
+    have_forms = index_files.has_form(vectors, np.float32, 2) and index_files.has_form(shift, np.float64, 1)
+    return have_forms and index_files.valid_ids(arrays) and vectors.shape == (len(arrays["ids.length"]), len(shift))
 
 
 def mean_vector(vectors: UnitVectors) -> Floats:

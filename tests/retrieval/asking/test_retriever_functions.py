@@ -9,7 +9,7 @@ import pytest
 from rankgauge import read_corpus
 from rankgauge.errors import InputTypeError
 from rankgauge.retrieval.asking.failures import NoAnswer
-from rankgauge.retrieval.asking.functions import RetrieverFunction, retriever_function
+from rankgauge.retrieval.asking.retriever_functions import RetrieverFunction, retriever_function
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.lexical import Lexical
 

@@ -10,7 +10,7 @@ import pytest
 
 from rankgauge import evaluate_retriever
 from rankgauge.rag import RetrieverCalls
-from rankgauge.retrieval.asking.loops import run_with_loop
+from rankgauge.retrieval.asking.event_loops import run_with_loop
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.fetch import fetch_run
 from rankgauge.retrieval.latency import measure_latency

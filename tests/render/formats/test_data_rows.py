@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rankgauge.io.formats.delimited import unguard_formula
 from rankgauge.render.document import Record, Rows, Value
-from rankgauge.render.formats.csv_rows import as_csv, as_jsonl
+from rankgauge.render.formats.data_rows import as_csv, as_jsonl
 from tests.render.formats.texts import texts
 
 FIELDS = ("name", "of,which", "value")

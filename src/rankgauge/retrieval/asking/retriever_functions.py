@@ -1,4 +1,4 @@
-"""What a retriever is: which of its methods is called, and how it takes the query and k."""
+"""The function of any retriever: which of its methods is called, and how it takes the query and k."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.run import Status
 from rankgauge.errors import InputError, InputTypeError, shown
-from rankgauge.retrieval.asking.failures import NoAnswer, Refusals, recorded_answers
+from rankgauge.retrieval.asking.answers import recorded_answers
+from rankgauge.retrieval.asking.failures import NoAnswer, Refusals
 from rankgauge.retrieval.asking.libraries import library_call
 from rankgauge.retrieval.retriever import QueryBatch, Retriever, retrieve_run
 

@@ -1,4 +1,4 @@
-"""An index: documents in batches to build it from, and its arrays on disk.
+"""The files of an index: its arrays on disk, and the batches of documents that it is built from.
 
 The arrays are memory-mapped, and a header records what they were made from.
 """

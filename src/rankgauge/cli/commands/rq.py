@@ -1,4 +1,4 @@
-"""``rankgauge pipeline`` and ``rankgauge rq``: the log of a pipeline, and the scenes of a story."""
+"""``rankgauge rq``: whether searching a story finds the right scenes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 
-from rankgauge.adapters.pipeline.paired_values import PIPELINE_MEASURE
-from rankgauge.adapters.pipeline.pipeline_log import evaluate_pipeline
 from rankgauge.adapters.story.retrieval_quality import StorySearch, retrieval_quality
 from rankgauge.cli.command_tree import documented
 from rankgauge.cli.options.declared_options import declared_options, option_group
@@ -15,39 +13,7 @@ from rankgauge.cli.options.outputs import format_option
 from rankgauge.cli.printing import collected_notes, print_warnings, write_document
 from rankgauge.core.verdicts import exit_code
 from rankgauge.errors import UsageError
-from rankgauge.render.documents.pipelines import document, story_document
-
-
-@documented(
-    "pipeline",
-    """
-    # Evaluate the steps of a pipeline
-    rankgauge pipeline log.jsonl
-    # Judge its rankings by a file, with another measure
-    rankgauge pipeline log.jsonl --qrels qrels.txt -m RR@10
-    """,
-)
-@click.argument("log", metavar="LOG", type=click.Path())
-@click.option("--qrels", type=click.Path(), metavar="QRELS", help="Use these judgments if the log has no relevant_ids.")
-@click.option(
-    "-m",
-    "--measure",
-    default=PIPELINE_MEASURE,
-    show_default=True,
-    metavar="NAME",
-    help="Measure quality with NAME, in any notation.",
-)
-@format_option("table", "json")
-def pipeline_command(log: str, qrels: str | None, measure: str, format: str) -> None:
-    """Evaluate routing, gate and reranking from a log.
-
-    LOG has one JSON object per query: "expert" and "optimal_expert"; "skipped" and "needs_retrieval"; "retrieved_ids",
-    "reranked_ids" and "relevant_ids". A step whose keys are missing is left out, with the reason.
-    """
-    with collected_notes() as notes:
-        report = evaluate_pipeline(log, qrels=qrels, measure=measure)
-    write_document(document(report), format)
-    print_warnings(notes)
+from rankgauge.render.documents.pipelines import story_document
 
 
 @documented(
