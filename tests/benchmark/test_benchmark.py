@@ -31,6 +31,21 @@ from rankgauge.retrieval.fetch import FetchProgress
 pytest.importorskip("bm25s")
 pytest.importorskip("wordllama")
 
+FLAKY = """
+from pathlib import Path
+
+
+def good(query):
+    return ["a"]
+
+
+def bad(query):
+    if query == "query 2" and Path("down").exists():
+        raise OSError("down")
+    with open("asked", "a") as file:
+        print(query, file=file)
+    return ["b", "a"]
+"""
 Command = Callable[..., Any]
 ROOT = Path(__file__).parents[2]
 KPI = ["nDCG@10", "AP@100", "RR@10", "R@50", "R@100", "Success@10"]
@@ -613,6 +628,47 @@ class TestCommand:
         assert "warning: find: " in done.err
         assert "Failed    find: " in done.out
         assert (tmp_path / "out" / REPORT).is_file()
+
+    def test_answers_of_a_system_that_failed_are_kept(
+        self, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("flaky.py").write_text(FLAKY)
+        cases = [{"id": f"q{n}", "query": f"query {n}", "relevant_ids": ["a"]} for n in range(3)]
+        Path("cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+        words = ("benchmark", "run", "cases.jsonl", "./flaky.py:good", "./flaky.py:bad", "--latency", 0, "-o", "out")
+        Path("down").touch()
+        done = command(*words)
+        journal = Path("out.partial/runs/bad.jsonl.journal")
+        assert f"2 answers of 'bad' are kept in {journal}" in done.err
+        assert (done.code, journal.is_file(), Path("asked").read_text().split("\n")[:-1]) == (
+            2,
+            True,
+            ["query 0", "query 1"],
+        )
+        assert command("report", "verify", "out").code == 0
+        other = command("benchmark", "run", "cases.jsonl", "./flaky.py:good", "--latency", 0, "-o", "out")
+        assert (other.code, journal.is_file(), "2 answers of 'bad' are kept" in other.err) == (0, True, True)
+        Path("down").unlink()
+        done = command(*words)
+        assert done.code == 0, done.err
+        assert "bad: 2 answers reused from the journal" in done.err
+        assert Path("asked").read_text().split("\n")[2:-1] == ["query 2"]
+        assert not Path("out.partial").exists()
+        assert command("report", "verify", "out").code == 0
+
+    def test_journals_of_other_systems_are_discarded_on_request(
+        self, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        Path("flaky.py").write_text(FLAKY)
+        Path("down").touch()
+        rows = [{"id": f"q{n}", "query": f"query {n}", "relevant_ids": ["a"]} for n in range(3)]
+        Path("cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        words = ("benchmark", "run", "cases.jsonl", "./flaky.py:good", "--latency", 0, "-o", "out")
+        assert command(*words, "./flaky.py:bad").code == 2
+        assert command(*words, "--restart").code == 0
+        assert not Path("out.partial").exists()
 
     @pytest.mark.parametrize(
         ("options", "message"),

@@ -201,6 +201,48 @@ def test_failed_queries_keep_the_journal_and_write_no_run(folder: Path, command:
     assert sys.modules["my_live_app"].asked == ["fine", "broken", "broken"]
 
 
+def test_several_live_retrievers_are_written_as_one_log(folder: Path, command: Command) -> None:
+    words = ("evaluate", "cases.jsonl", "my_live_app:index", "my_live_app:with_texts", "-m", "RR", "--format", "csv")
+    refused = command(*words, "-o", "both.trec")
+    assert (refused.code, "-o results.jsonl" in refused.err) == (64, True), refused.err
+    assert "my_live_app" not in sys.modules or not sys.modules["my_live_app"].asked
+    done = command(*words, "-o", "both.jsonl")
+    assert done.code == 0, done.err
+    rows = [json.loads(line) for line in (folder / "both.jsonl").read_text().splitlines()]
+    assert [row["system"] for row in rows] == ["index"] * 3 + ["with_texts"] * 3
+    assert rows[3]["retrieved"][0]["text"] == "Open Settings and choose Security."
+    assert command("evaluate", "both.jsonl", "-m", "RR", "--format", "csv").out == done.out
+    chosen = command("evaluate", "both.jsonl#with_texts", "-m", "RR", "--format", "csv")
+    assert chosen.out.splitlines()[1] in done.out.splitlines()
+
+
+def test_answers_of_one_retriever_are_kept_if_another_is_interrupted(folder: Path, command: Command) -> None:
+    (folder / "made.yaml").write_text("call: my_live_app:make\n")
+    words = ("evaluate", "cases.jsonl", "made.yaml", "my_live_app:with_texts", "-m", "RR", "-o", "both.jsonl")
+    assert command(*words).code == 130
+    names = sorted(path.name for path in folder.glob("*.journal"))
+    assert names == ["both.jsonl.made.yaml.journal", "both.jsonl.my_live_app-with_texts.journal"]
+    done = command(*words)
+    assert (done.code, sys.modules["my_live_app"].asked) == (0, ["fine", "second", "third", "third"]), done.err
+    assert "3 answers reused from the journal" in done.err
+    assert "2 answers reused from the journal" in done.err
+    assert not list(folder.glob("*.journal"))
+
+
+def test_answers_are_kept_until_they_are_written(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise rg.InputError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rankgauge.io.writers.write_log", fail)
+        assert "the disk is full" in live(command, "-o", "run.jsonl").err
+    assert (folder / "run.jsonl.journal").exists()
+    assert "3 answers reused" in live(command, "-o", "run.jsonl").err
+    assert len(sys.modules["my_live_app"].asked) == 3
+
+
 def test_ids_that_a_run_cannot_hold_are_refused_before_anything_is_asked(folder: Path, command: Command) -> None:
     (folder / "texts.jsonl").write_text('{"query": "two words", "relevant_ids": ["a"]}\n')
     done = live(command, "-o", "run.trec", cases="texts.jsonl")
@@ -251,7 +293,7 @@ def test_a_gate_fails_if_the_retriever_failed() -> None:
         (["qrels", "run", "--rate", "3"], "--rate applies to a live retriever"),
         (["qrels", "run", "-o", "x"], "--out applies to a live retriever"),
         (["cases.jsonl", "my_live_app:index", "-o", "cases.jsonl"], "would overwrite the input cases.jsonl"),
-        (["cases.jsonl", "my_live_app:index", "my_live_app:make", "-o", "x"], "-o writes the run of one live"),
+        (["cases.jsonl", "my_live_app:index", "my_live_app:make", "-o", "x"], "would be a TREC run"),
         (["cases.jsonl", "history:main"], "'history:main' names no results"),
     ],
 )

@@ -47,6 +47,7 @@ MAX_PLACES = 3  # of each fault in the report of a validation
 NEW_FOLDER_HINT = "name a new folder: -o DIR"
 REPLACED_SUFFIX = ".rankgauge-replaced"  # of the old folder, for the moment in which the new one takes its name
 SNIPPET_SHAPE = {"_id": str, "text": str}
+JOURNALS = "*.journal"  # of answers to queries, in the folder of the runs
 BENCHMARK_FILES = {MANIFEST, REPORT, COMPARISON, PAGE, *SUBFOLDERS}
 
 
@@ -77,7 +78,17 @@ def claim(folder: Path) -> Iterator[Path]:
         for name in SUBFOLDERS:
             with write_errors(work / name):
                 (work / name).mkdir(exist_ok=True)
+        _move_journals(target, work)
         yield work
+
+
+def _move_journals(source: Path, work: Path) -> bool:
+    """Move journals that are in a finished folder to a working folder, where the next benchmark finds them."""
+    journals = sorted((source / RUNS_FOLDER).glob(JOURNALS))
+    for journal in journals:
+        with write_errors(journal):
+            journal.replace(work / RUNS_FOLDER / journal.name)
+    return bool(journals)
 
 
 def _check_work_folder(work: Path) -> None:
@@ -120,13 +131,13 @@ def _check_only(folder: Path, expected_files: set[str] | None) -> None:
 
 
 def _file_names(folder: Path) -> list[str]:
-    """The paths of all files of a folder, in order, without our mark."""
+    """The paths of all files of a folder, in order, without our mark and journals."""
     files = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
-    return sorted(name for name in files if name != LOCK_FILE)
+    return sorted(name for name in files if name != LOCK_FILE and not Path(name).match(f"{RUNS_FOLDER}/{JOURNALS}"))
 
 
 def install(work: Path, folder: Path) -> None:
-    """Replace the folder with the finished working folder."""
+    """Replace the folder with the finished working folder; journals that are left stay in a working folder."""
     target = folder.resolve()
     old = target.with_name(f".{target.name}{REPLACED_SUFFIX}")
     try:
@@ -138,6 +149,10 @@ def install(work: Path, folder: Path) -> None:
     with suppress(OSError):  # the new folder is in place, and the next run deletes what is left
         (target / LOCK_FILE).unlink(missing_ok=True)
         _delete_replaced(old)
+    if any((target / RUNS_FOLDER).glob(JOURNALS)):
+        (work / RUNS_FOLDER).mkdir(parents=True)
+        with lock_folder(work):
+            _move_journals(target, work)
 
 
 def _restore_replaced(target: Path) -> None:

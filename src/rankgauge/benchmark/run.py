@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.benchmark.folder import (
+    JOURNALS,
     MANIFEST,
     PAGE,
     RUNS_FOLDER,
@@ -61,7 +62,16 @@ from rankgauge.benchmark.record import (
 )
 from rankgauge.core.formatting import plural
 from rankgauge.core.run import Run, Status
-from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError, StorageError, held_warnings
+from rankgauge.errors import (
+    InputError,
+    Note,
+    RankgaugeError,
+    RetrieverError,
+    StorageError,
+    held_warnings,
+    printable,
+    shown,
+)
 from rankgauge.evaluation.query_groups import check_columns
 from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.byte_streams import LoadedFile, load_file, loaded
@@ -81,7 +91,7 @@ from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report, snippets_and_count
 from rankgauge.retrieval.fetch import FetchOptions, FetchProgress, fetch_run, journal_path
 from rankgauge.retrieval.index_files import content_sha256
-from rankgauge.retrieval.journal import check_journal
+from rankgauge.retrieval.journal import check_journal, stored_answers
 from rankgauge.retrieval.language import language_notes
 from rankgauge.retrieval.latency import Cost, Latency, cost_of, measure_latency
 from rankgauge.retrieval.open_retriever import make_retriever
@@ -147,7 +157,9 @@ def run_benchmark(
             count = sum(1 for _ in documents)
         files = [inputs.labels, inputs.queries, *runs.values(), *snippets]
         of_chunkings = {path_of(name) for name in chunks for path_of in (chunks_path, resolved_path)}
-        _remove_leftovers(work, results, {_name(work, file) for file in files} | of_chunkings)
+        fetched_paths = {name: _fetched_path(name, system, batch) for name, system in plan.systems.items()}
+        kept = _kept_journals(work, fetched_paths, results, resume)
+        _remove_leftovers(work, results, {_name(work, file) for file in files} | of_chunkings | kept.keys())
         corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count, *snippets)
         manifest = manifest_of(inputs, corpus, runs, results, failed, chunk_records(plan, chunks))
         manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
@@ -155,7 +167,28 @@ def run_benchmark(
         stored = StoredInputs({_name(work, file): file for file in files}, queries, scored_on)
         report = write_reports(work, manifest, stored)
         install(work, folder)
+    for journal, count in kept.items():
+        answers = f"{plural(count, 'answer')} of {shown(Path(Path(journal).stem).stem)}"
+        path = printable(str(folder.with_name(work.name) / journal), None)
+        text = f"{answers} {'is' if count == 1 else 'are'} kept in {path}"
+        listener.noted(Note("answers-kept", f"{text}: the same command asks the other queries, --restart all of them"))
     return report
+
+
+def _kept_journals(
+    folder: Path, paths: Mapping[str, str], results: Mapping[str, SystemResult], resume: bool | None
+) -> dict[str, int]:
+    """The journals with answers that no run of the benchmark holds, by their paths, and how many there are.
+
+    They are those of systems that failed, and those of other systems, unless the caller discards these.
+    """
+    fetched = {journal_path(folder / path): name for name, path in paths.items()}
+    kept = {}
+    for journal in sorted((folder / RUNS_FOLDER).glob(JOURNALS)):
+        is_written = fetched.get(journal) in results if journal in fetched else resume is False
+        if not is_written and (count := stored_answers(journal).count):
+            kept[journal.relative_to(folder).as_posix()] = count
+    return kept
 
 
 def _batch(plan: BenchmarkPlan, queries: Queries) -> QueryBatch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from pathlib import Path
 from typing import Any, Literal
 
 from rankgauge.core.dataclass import dataclass
@@ -119,7 +120,8 @@ class Asking:
     options: Mapping[str, Any] = field(default_factory=dict)  # id, unit, scores, and those of the calls
     k: int | None = None  # instead of what the measures need
     max_failures: int | None = 0
-    out: str | None = None  # where the run will be written; a journal beside it keeps answers until all are there
+    out: str | None = None  # where the run will be written
+    journal: Path | None = None  # keeps answers until they are written; whoever writes them deletes it
     resume: bool | None = None  # whether answers that the journal has are used, however old; None: those of a day
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of test cases, by query
     keeps_partial: bool = False  # whether the caller wants what was answered, although too many queries failed

@@ -63,6 +63,7 @@ from rankgauge.measures.registry import default_measures
 
 LATER = {  # what rooms after this one do, imported on first use
     "ask": "rankgauge.rag.live:ask_queries",
+    "journals": "rankgauge.rag.live:live_journals",
     "entry": "rankgauge.history.store:saved_entry",
     "is retriever": "rankgauge.retrieval.asking.retriever_functions:is_retriever",
     "names retriever": "rankgauge.retrieval.open_retriever:is_own_retriever",
@@ -315,6 +316,10 @@ class _Opener:
             labels = self._judgments(labels)
         if live:
             self.fields = self._case_fields(loaded, results)
+        journals: dict[int, Path] = {}
+        if live and self.opening.asking.out is not None:
+            names = [str(opened[row]) for row in live]
+            journals = dict(zip(live, later("journals")(self.opening.asking.out, names), strict=True))
         live_rows: list[int] = []
         ready: list[Any] = []
         for row, result in enumerate(opened):
@@ -322,7 +327,7 @@ class _Opener:
                 ready += self._named_runs(self._open(result))
             else:
                 live_rows.append(len(ready))
-                ready.append(self._ask(result, labels, texts) if self.opening.asks else result)
+                ready.append(self._ask(result, labels, texts, journals.get(row)) if self.opening.asks else result)
         if self.may_be_texts and self.opening.asks:
             self._check_labels_are_ids(labels, ready)
         if self.matching is not None and not is_by_text and self.opening.asks:
@@ -721,7 +726,7 @@ class _Opener:
 
     # -- results -------------------------------------------------------------------------------------------------
 
-    def _ask(self, retriever: Any, labels: Any, texts: Mapping[str, str]) -> Run:
+    def _ask(self, retriever: Any, labels: Any, texts: Mapping[str, str], journal: Path | None) -> Run:
         """What a live retriever answers to the judged queries, or to all of them without labels."""
         name = retriever if isinstance(retriever, str) else str(getattr(retriever, "name", type(retriever).__name__))
         if isinstance(retriever, str) and _is_url(retriever):
@@ -732,7 +737,7 @@ class _Opener:
         if not texts:
             raise UsageError(f"retriever {shown(name)} needs the texts of the queries to ask", hint=NO_TEXTS_HINT)
         judgments = labels if isinstance(labels, Qrels) else None
-        asking = replace(self.opening.asking, fields=self.fields)
+        asking = replace(self.opening.asking, fields=self.fields, journal=journal)
         if self.matching is not None and judgments is not None:
             judgments = self.matching.without_documents(judgments)  # which are not ids of results
             asking = replace(asking, options={**asking.options, **self.matching.asking_options()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -26,6 +27,7 @@ from rankgauge.core.progress import Progress, reported, shown
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
+from rankgauge.evaluation.evaluate import unique_names
 from rankgauge.io.formats.log_writer import is_log_name
 from rankgauge.io.formats.trec import check_no_white_space
 from rankgauge.io.matching import with_shown_text_ids
@@ -133,6 +135,14 @@ def check_written_ids(queries: Ids, out: str) -> None:
         raise InputError.at(out, None, error.message, hint='give each query an "id" without white space') from None
 
 
+def live_journals(out: str, retrievers: Sequence[str]) -> list[Path]:
+    """Where the answers of each retriever are kept until the output is written: of several, by their names."""
+    if len(retrievers) == 1:
+        return [journal_path(out)]
+    names = [re.sub(r"[^\w.-]+", "-", one).strip("-.") for one in retrievers]
+    return [journal_path(f"{out}.{name}") for name in unique_names(names)]
+
+
 class LiveAnswers(NamedTuple):
     """What a retriever answered, with all that came with it, and notes on the answers."""
 
@@ -157,10 +167,10 @@ def ask_queries(
         rules, calls = retriever.rules, retriever.calls
     rules = replace(rules, **{key: value for key, value in options.items() if key in RULE_OPTIONS})
     calls = replace(calls, **{key: value for key, value in options.items() if key in CALL_OPTIONS})
-    if asking.out is not None:
-        if not is_log_name(asking.out):
-            check_written_ids(Ids.from_text(texts, "query id"), asking.out)
-        calls = replace(calls, journal=journal_path(asking.out), resume=asking.resume)
+    if asking.out is not None and not is_log_name(asking.out):
+        check_written_ids(Ids.from_text(texts, "query id"), asking.out)
+    if asking.journal is not None:
+        calls = replace(calls, journal=asking.journal, resume=asking.resume)
     opened = open_retriever(retriever)
     if isinstance(retriever, CallableRetriever):
         opened = OpenRetriever(retriever.source, retriever.name, retriever.identity())
@@ -171,6 +181,7 @@ def ask_queries(
         [Case(query, text, own_k.get(query), own_fields.get(query, {})) for query, text in texts.items()], known, {}
     )
     evaluation = _LiveEvaluation(opened, cases, k, None, rules, calls, progress=False)
+    evaluation.keeps_journal = asking.journal is not None
     try:
         with evaluation.journaled(), evaluation.shown():
             ask_all(evaluation.function, evaluation.requests, calls, evaluation.handle)
@@ -214,6 +225,7 @@ class _LiveEvaluation:
     prefer_async: bool = False
     outcomes: dict[int, QueryOutcome] = field(default_factory=dict, init=False)  # by index of the case
     journal: Journal | None = field(default=None, init=False)
+    keeps_journal: bool = field(default=False, init=False)  # whether the caller deletes it once answers are written
     returned: ReturnedDetails = field(default_factory=ReturnedDetails, init=False)
     ids_change: bool = field(default=False, init=False)  # whether the same query, asked again, had other ids
 
@@ -258,7 +270,8 @@ class _LiveEvaluation:
                 yield
             finally:
                 self.journal = None  # what is still in flight after an interrupt must not write to a closed journal
-            journal.remove()
+            if not self.keeps_journal:
+                journal.remove()
 
     @contextmanager
     def shown(self) -> Iterator[None]:
@@ -395,6 +408,8 @@ class _LiveEvaluation:
         answered = [outcome for outcome in outcomes if outcome.error is None]
         facts = [replace(self.rules.facts(_ranking_of(outcome)), short_of=outcome.short_of) for outcome in answered]
         notes = answer_notes(facts, [len(outcome.retrieved) for outcome in answered])
+        if self.journal is not None and self.journal.reused.count:
+            notes = (*notes, Note("answers-reused", str(self.journal.reused)))
         answers = LiveAnswers(self.run_of(outcomes), notes)
         if is_too_many(len(errors), max_failures):
             hint = "allow failures: --max-failures N"

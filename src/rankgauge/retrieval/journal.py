@@ -130,14 +130,18 @@ def check_journal(path: Path, resume: bool | None) -> None:
 
     For commands that open several journals, one after the other: none is paid for before all are known to be usable.
     """
-    if resume is not None or not path.is_file():
-        return
+    if resume is None:
+        stored_answers(path).check_age(path, resume)
+
+
+def stored_answers(path: Path) -> ReusedAnswers:
+    """How many answers a journal holds, without failures, and how old they are; none if there is no journal."""
     answers: dict[str, FetchedAnswer] = {}
     with suppress(OSError, InputError):  # reported when the journal is opened
         for line in path.read_bytes().split(b"\n")[1:-1]:
             answer = FetchedAnswer.from_line(line)
             answers[answer.query] = answer
-    ReusedAnswers.of(answers.values()).check_age(path, resume)
+    return ReusedAnswers.of(answers.values())
 
 
 def discard_journal(path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,7 +58,14 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import Run
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.caveats import Note, several_expected
-from rankgauge.evaluation.evaluate import DEFAULT_DEPTH, Evaluation, evaluate_measures, evaluate_opened, needed_depth
+from rankgauge.evaluation.evaluate import (
+    DEFAULT_DEPTH,
+    Evaluation,
+    evaluate_measures,
+    evaluate_opened,
+    needed_depth,
+    unique_names,
+)
 from rankgauge.io.byte_streams import source_name
 from rankgauge.io.formats.trec import write_run
 from rankgauge.io.reading_options import Asking, Reading
@@ -182,7 +190,7 @@ def evaluate_command(
     check_one_stdin(*named.files)
     named.check_asking(also=("k", "out"))
     output.check(*named.files, reads_history=reads_entry(*named.results))
-    _check_run_output(asking.out, named)
+    journals = _check_run_output(asking, named)
     with collected_notes() as notes:
         reading = output.reading(sources.reading(reading))
         evaluated = evaluate_inputs(named, settings, view, reading, asking, output)
@@ -195,7 +203,7 @@ def evaluate_command(
     if evaluated.has_too_many_failures(asking):
         return _end_after_failures(asking.out, output)
     if asking.out is not None:
-        _write_live_run(evaluation, evaluated.live, asking.out, named.files)
+        _write_live_runs(evaluation, evaluated.live, asking.out, named.files, journals)
     output.saving.write(evaluation)
     if output.page.path is not None:
         baseline = chosen_baseline(settings.baseline, evaluated.names)
@@ -273,19 +281,31 @@ def evaluate_files(
     return evaluate_measures(labels, results, requested, conventions=conventions, reading=reading, queries=queries)
 
 
-# What a live retriever answered, written to a file: -o.
+# What live retrievers answered, written to a file: -o.
 
 
-def _check_run_output(out: str | None, named: NamedInputs) -> None:
-    """Raise, before anything is asked, if the run could not be written."""
-    if out is None:
-        return
+def _check_run_output(asking: Asking, named: NamedInputs) -> list[Path]:
+    """The journals of the retrievers; raises, before anything is asked, if the results could not be written."""
+    if asking.out is None:
+        return []
     from rankgauge.io.atomic_files import check_writable
     from rankgauge.io.results import is_live
+    from rankgauge.io.writers import is_log_name
+    from rankgauge.rag.live import live_journals
+    from rankgauge.retrieval.journal import check_journal
 
-    check_writable(out, inputs=named.files)
-    if sum(map(is_live, named.results)) > 1:
-        raise UsageError("-o writes the run of one live retriever, found several", hint="evaluate one after the other")
+    check_writable(asking.out, inputs=named.files)
+    live = [name for name in named.results if is_live(name)]
+    if len(live) > 1 and not is_log_name(asking.out):
+        raise UsageError(
+            f"{printable(asking.out, None)} would be a TREC run, which holds one system, and there are {len(live)} "
+            "live retrievers",
+            hint="write a log, which holds several: -o results.jsonl",
+        )
+    journals = live_journals(asking.out, live)
+    for journal in journals:  # nothing is asked before all of them are known to be usable
+        check_journal(journal, asking.resume)
+    return journals
 
 
 def _end_after_failures(out: str | None, output: OutputRequest) -> int:
@@ -301,15 +321,23 @@ def _end_after_failures(out: str | None, output: OutputRequest) -> int:
     return exit_code("fail")
 
 
-def _write_live_run(evaluation: Evaluation, live: tuple[Run, ...], out: str, inputs: tuple[str, ...]) -> None:
+def _write_live_runs(
+    evaluation: Evaluation, live: tuple[Run, ...], out: str, inputs: tuple[str, ...], journals: list[Path]
+) -> None:
+    """Write the results, of several systems as one log; only then are the journals deleted."""
     from rankgauge.io.formats.log_writer import is_log_name, write_log
+    from rankgauge.retrieval.journal import discard_journal
 
     with collected_notes() as notes:
         if is_log_name(out):
             labels = evaluation.qrels if evaluation.qrels.judgments == "grades" else None  # quotes stay in their file
-            write_log(out, live[0], labels, evaluation.texts, inputs=inputs)
+            names = unique_names([run.name for run in live])
+            runs = [replace(run, name=name) for run, name in zip(live, names, strict=True)]
+            write_log(out, runs, labels, evaluation.texts, inputs=inputs)
         else:
             write_run(live[0], out, inputs=inputs)
+    for journal in journals:
+        discard_journal(journal)
     print_warnings(notes)
     print_message(f"wrote {printable(out, None)}")
 

@@ -345,7 +345,7 @@ class LiveOptions:
     )
     out: str | None = setting(
         None,
-        "Write the run of the live retriever to RUN; the same command resumes.",
+        "Write the run of the live retriever to RUN, of several as one log (RUN.jsonl); the same command resumes.",
         Section.OUTPUT,
         flag="-o/--out RUN",
         kind="path",
