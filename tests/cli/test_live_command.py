@@ -236,7 +236,7 @@ def test_answers_are_kept_until_they_are_written(
         raise rg.InputError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("rankgauge.io.writers.write_log", fail)
+        patch.setattr("rankgauge.io.formats.log_writer.write_log", fail)
         assert "the disk is full" in live(command, "-o", "run.jsonl").err
     assert (folder / "run.jsonl.journal").exists()
     assert "3 answers reused" in live(command, "-o", "run.jsonl").err
