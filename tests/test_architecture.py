@@ -292,6 +292,7 @@ DATA_PARAMETERS = {  # of public functions, whose data does not count
     "measures/registry.py:measure": 1,
     "rag/live.py:evaluate_retriever": 2,
     "rag/live.py:evaluate_retriever_async": 2,
+    "retrieval/tuning.py:tune": 2,
     "stats/joint_tests.py:joint_test": 2,  # differences and weights
 }
 

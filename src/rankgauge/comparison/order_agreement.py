@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 from rankgauge.core.formatting import number
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
-from rankgauge.errors import UsageError, printable, warn_user
+from rankgauge.core.run import Run
+from rankgauge.errors import Note, UsageError, printable, warn_user
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_opened, needed_depth, unique_names
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.read import as_qrels, runs_and_notes
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.results import Opening, open_inputs
+from rankgauge.io.results import OpenedInputs, Opening, open_inputs
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
 from rankgauge.stats.rank_correlation import Agreement, discordant_pairs, kendall_tau, tau_ap
@@ -119,7 +120,7 @@ def qrels_agreement(
     opening = opening or Opening(depth)
     opening = replace(opening, depth=depth, needs_rankings=True, newest="named", log_is_system=False)
     opened = open_inputs(first, listed, reading, queries, opening)
-    other = open_inputs(second, [], reading, queries, opening)
+    other = open_inputs(second, opened.results, reading, queries, opening)
     if opened.is_by_text != other.is_by_text:  # no measure takes both
         opened, other = (one.graded(opened.results, reading) for one in (opened, other))
     loaded = [  # with the same default measures, whatever kind of labels each side has
@@ -129,16 +130,13 @@ def qrels_agreement(
     sides: list[Qrels] = []
     scored: list[tuple[Scores, Scores]] = []
     notes = [*opened.notes, *other.notes]
-    for result in opened.results:  # one after the other: a run does not stay in memory
-        found, found_notes = runs_and_notes(result, reading)
-        notes += found_notes
-        for run in found:
-            evaluations = [
-                evaluate_opened(replace(one, results=[run]), measures, conventions=conventions, reading=reading)
-                for one in loaded
-            ]
-            sides = sides or [evaluation.qrels for evaluation in evaluations]
-            scored.append((evaluations[0].scores[0], evaluations[1].scores[0]))
+    for first_run, second_run in zip(*(_runs_of(one, reading, notes) for one in loaded), strict=True):
+        evaluations = [
+            evaluate_opened(replace(one, results=[run]), measures, conventions=conventions, reading=reading)
+            for one, run in zip(loaded, (first_run, second_run), strict=True)
+        ]
+        sides = sides or [evaluation.qrels for evaluation in evaluations]
+        scored.append((evaluations[0].scores[0], evaluations[1].scores[0]))
     if len(scored) < 2:
         raise UsageError(f"an order of systems needs at least two runs, found {len(scored)}")
     for note in dict.fromkeys(notes):
@@ -156,6 +154,14 @@ def qrels_agreement(
         measures=tuple(_order_agreement(measure, index, by_side, labels) for index, measure in enumerate(requested)),
         scores=(by_side[0], by_side[1]),
     )
+
+
+def _runs_of(opened: OpenedInputs, reading: Reading, notes: list[Note]) -> Iterator[Run]:
+    """The runs of one side, one after the other: they do not stay in memory. Labels may be matched with copies."""
+    for result in opened.results:
+        runs, found = runs_and_notes(result, reading)
+        notes += found
+        yield from runs
 
 
 def _order_agreement(

@@ -11,6 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -40,6 +41,7 @@ MATCH_KEY = "match"
 GOLD_KEY = "gold"  # of quotes, which are text as well
 SHOWN_LABELS = 3
 ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|file:")
+NUMBERED = re.compile(r" \(\d+\)\Z")  # of the second text of an id, and of further ones (``shown_text_ids``)
 ANY_TEXT = TextKey(needs_all=False, kind="contains")
 NO_TEXT_KEYS_HINT = (
     'write {"query": "…", "must_contain": ["…"]} or {"query": "…", "expect_any": ["…"]}, or name the key: '
@@ -54,6 +56,8 @@ class LabelSet:
     judgments: Qrels
     expected: Mapping[tuple[str, str], ExpectedText] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)  # of queries
+    forbidden: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # labels of what must not be returned
+    key: str = ""  # of the labels in test cases
 
     def rules(self, reading: Reading) -> list[MatchRule]:
         """The rule of each query: its own, or that of the settings."""
@@ -109,8 +113,14 @@ def match_labels(
         for label, grade in zip(*(side[bounds[number] : bounds[number + 1]] for side in (docs, grades)), strict=True):
             found = matcher.find(query, label, rule)
             rows += [(query, label, doc, grade) for doc in found or [_unused(label, returned[query])]]
-    made = _judgments(judgments, rows, _described(rules, reading))
-    made.__dict__["sha256"] = _sha256(judgments, rules, reading)  # other results are not other labels
+    rule_of = dict(zip(names, rules, strict=True))
+    forbidden = {
+        query: list(chain(*(matcher.find_forbidden(query, label, rule_of[query]) for label in listed)))
+        for query, listed in labels.forbidden.items()
+        if query in rule_of
+    }
+    made = _judgments(judgments, rows, _described(rules, reading)).with_forbidden(forbidden)
+    made.__dict__["sha256"] = _sha256(labels, rules, reading)  # other results are not other labels
     return MatchedLabels(made, tuple(matcher.notes()))
 
 
@@ -178,9 +188,11 @@ def _judgments(labels: Qrels, rows: Sequence[tuple[str, str, str, float]], match
     return replace(made, columns=columns, by_group=replace(groups, kind="labels", match=match))
 
 
-def _sha256(labels: Qrels, rules: Sequence[MatchRule], reading: Reading) -> str:
+def _sha256(labels: LabelSet, rules: Sequence[MatchRule], reading: Reading) -> str:
     how = repr(("rankgauge labels 1", sorted(set(rules)), reading.ignore_case, reading.match_fields))
-    return hashlib.sha256(f"{labels.sha256} {how} {rules if len(set(rules)) > 1 else ''}".encode()).hexdigest()
+    forbidden = repr(sorted(labels.forbidden.items())) if labels.forbidden else ""
+    each = rules if len(set(rules)) > 1 else ""
+    return hashlib.sha256(f"{labels.judgments.sha256} {how} {each}{forbidden}".encode()).hexdigest()
 
 
 class _Matcher:
@@ -193,7 +205,7 @@ class _Matcher:
         self._ignores_case = reading.ignore_case
         self._fields = FieldLabels.of(reading.match_fields)
         rules = set(labels.rules(reading))
-        distinct = dict.fromkeys(labels.judgments.docs.to_text())
+        distinct = dict.fromkeys([*labels.judgments.docs.to_text(), *chain(*labels.forbidden.values())])
         ids = dict.fromkeys(doc for docs in returned.values() for doc in docs)
         if self._fields:
             self._fields.check_results(ids)
@@ -221,6 +233,23 @@ class _Matcher:
         compare = _string_rule(rule, ignore_case=self._ignores_case)
         return [doc for doc in returned if compare(label, doc)]
 
+    def find_forbidden(self, query: str, label: str, rule: MatchRule) -> list[str]:
+        """The results that a query must not return by one of its labels, or the label if there is none.
+
+        A label matches as one of a relevant document does. By text, these are the results that contain it, and those
+        whose id it is.
+        """
+        if rule == "text" and not self._fields:
+            wanted = label.casefold() if self._ignores_case else label
+            found = []
+            for doc in self._returned[query]:
+                text = self._texts.get(doc, "")
+                is_in = wanted in (text.casefold() if self._ignores_case else text)
+                found += [doc] if is_in or NUMBERED.sub("", doc) == label else []
+        else:
+            found = self.find(query, label, rule)
+        return found or [_unused(label, self._returned[query])]
+
     def _search(self) -> dict[tuple[str, str], bool]:
         """Which pattern is in which text, for all that are needed."""
         pairs: dict[tuple[str, str], None] = {}
@@ -229,6 +258,34 @@ class _Matcher:
                 texts = [self._texts[doc] for doc in self._returned[query] if doc in self._texts]
                 pairs.update(dict.fromkeys((pattern, text) for pattern in expected.strings for text in texts))
         return search_patterns(list(pairs), ignore_case=self._ignores_case)
+
+    def _way_out(self, ambiguous: Mapping[str, Sequence[str]]) -> str:
+        """What tells the places of paths apart: a template with a field of the cases, if one does."""
+        key = self._labels.key
+        if not key:
+            return "write longer paths"
+        judgments = self._labels.judgments
+        names, bounds, docs = judgments.queries.to_text(), judgments.offsets.tolist(), judgments.docs.to_text()
+        asked = [
+            (number, label)
+            for number in range(len(names))
+            for label in docs[bounds[number] : bounds[number + 1]]
+            if label in ambiguous
+        ]
+        labels = key if "{" in key else f"{{{key}}}"
+        for column, values in judgments.columns.items() if asked else ():
+            pairs = [(str(values[number]), label) for number, label in asked]
+            for template in _templates(column, pairs, ambiguous):
+                filled = [template.replace(f"{{{column}}}", value) + label for value, label in pairs]
+                places = [ambiguous[label] for _, label in pairs]
+                if all(len(self._resolved(path, ids)) == 1 for path, ids in zip(filled, places, strict=True)):
+                    return f"--column relevant='{template}{labels}' tells them apart"
+        return (
+            f"write longer paths, or give cases a field that tells them apart: --column relevant='{{FIELD}}/{labels}'"
+        )
+
+    def _resolved(self, path: str, ids: Sequence[str]) -> Mapping[str, None]:
+        return resolve_paths([path], ids, ignore_case=self._ignores_case).get(path, {})
 
     def notes(self) -> Iterator[Note]:
         """Paths that end results in several places; results without a text."""
@@ -239,7 +296,7 @@ class _Matcher:
             yield Note(
                 "labels-ambiguous",
                 f"{plural(len(ambiguous), 'label')} that several paths end in, found at any of them: {shown(label)} is "
-                f"{listing(map(shown, ids), SHOWN_LABELS)}{others}; write longer paths",
+                f"{listing(map(shown, ids), SHOWN_LABELS)}{others}; {self._way_out(ambiguous)}",
             )
         if self._labels.expected:
             asked = dict.fromkeys(doc for query, _ in self._labels.expected for doc in self._returned[query])
@@ -250,6 +307,19 @@ class _Matcher:
                     f"{plural(len(missing), 'result')} without text, which no label by text matches: "
                     f"{listing(map(shown, missing), SHOWN_LABELS)}",
                 )
+
+
+def _templates(column: str, pairs: Sequence[tuple[str, str]], ambiguous: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """What may come before paths: the folders of the first one, with a field in place of its value; then fewer."""
+    value, label = pairs[0]
+    end = path_key(label)
+    for path in ambiguous[label]:
+        folders = path.removesuffix(end).rstrip("/").split("/")
+        if value in folders and "{" not in path:
+            place = folders.index(value)
+            tail = "/".join([f"{{{column}}}", *folders[place + 1 :], ""])
+            yield "/".join([*folders[:place], tail])
+            yield tail
 
 
 def _string_rule(rule: MatchRule, *, ignore_case: bool) -> Callable[[str, str], bool]:
@@ -351,16 +421,19 @@ def read_label_set(log: question_log.Log, name: str, reading: Reading) -> LabelS
     if other_rows:
         rows = replace(log, queries=other_rows).qrels_rows(faults)
         faults.raise_errors()
-        if rows.evidence is not None or rows.forbidden:
+        if rows.evidence is not None:
             raise UsageError(
-                f"{name}: evidence and forbidden documents are matched by exact ids",
-                hint="leave out --match, or the keys evidence and forbidden",
+                f"{name}: evidence is matched by exact ids: a piece of it is a list of documents, of which one is "
+                "enough, and a label that matches several results would be several of them",
+                hint="write the ids of results as evidence, and leave out --match; or leave out the key evidence",
             )
-        grades |= build_qrels(SourceRows(rows, faults), name=name).to_dict()
+        grades |= build_qrels(SourceRows(replace(rows, forbidden={}), faults), name=name).to_dict()
+    forbidden = log.forbidden(faults)
+    faults.raise_errors()
     columns = {key: values for key, values in log.columns().items() if key not in used}
     empty = [query for query in log.first_rows if not grades.get(query.decode("utf-8", "surrogateescape"))]
     judgments = Qrels.from_dict(grades, name=name).with_columns({**columns, **log.answerable(empty)})
-    return LabelSet(judgments, expected, texts)
+    return LabelSet(judgments, expected, texts, forbidden, log.keys.get("relevant", ""))
 
 
 def _text_keys(record: Mapping[str, Any], named: str | None, query_key: str | None) -> dict[str, TextKey]:
@@ -407,9 +480,20 @@ class LabelMatching:
         """Whether some labels expect text."""
         return bool(self._set_of(judgments).expected)
 
-    def match(self, judgments: Qrels, runs: Sequence[Run], texts: Mapping[str, str] | None) -> MatchedLabels:
-        """The labels as judgments of what runs returned."""
-        return match_labels(self._set_of(judgments), runs, self.reading, texts)
+    def match(
+        self,
+        judgments: Qrels,
+        runs: Sequence[Run],
+        texts: Mapping[str, str] | None,
+        forbidden: Mapping[str, Sequence[str]],
+    ) -> MatchedLabels:
+        """The labels as judgments of what runs returned; further ones of what must not be returned."""
+        labels = self._set_of(judgments)
+        listed = {
+            query: tuple(dict.fromkeys([*labels.forbidden.get(query, ()), *forbidden.get(query, ())]))
+            for query in [*labels.forbidden, *forbidden]
+        }
+        return match_labels(replace(labels, forbidden=listed), runs, self.reading, texts)
 
     def without_documents(self, judgments: Qrels) -> Qrels:
         """The queries and their columns: what a live retriever is asked."""
@@ -422,7 +506,7 @@ class LabelMatching:
         return {"id": fields.result_id} if fields else {"is_by_text": self.reading.is_by_text}
 
     def _set_of(self, judgments: Qrels) -> LabelSet:
-        label_set = self._sets.get(id(judgments)) or LabelSet(judgments)
+        label_set = self._sets.get(id(judgments)) or LabelSet(judgments, forbidden=judgments.forbidden)
         if not label_set.expected and "text" in label_set.rules(self.reading):
             raise UsageError(
                 f"{judgments.name}: --match text needs test cases that expect text, found judgments of documents",

@@ -53,6 +53,7 @@ from rankgauge.io.read import (
     documents_of,
     head_record,
     log_from_stream,
+    read_pairs,
     read_qrels,
     runs_and_notes,
 )
@@ -645,9 +646,9 @@ class _Opener:
 
     def _matched(self, labels: Any, results: list[Any], live: list[int]) -> MatchedInputs:
         """Labels as judgments of what was returned; as they are if all of them are ids."""
-        judgments = as_qrels(labels, self.reading)
+        judgments = as_qrels(labels, replace(self.reading, forbidden=None))
         if not self.matching.is_needed(judgments):
-            return MatchedInputs(judgments, results, live)
+            return MatchedInputs(as_qrels(judgments, self.reading), results, live)
         opened: list[Any] = []
         sources: list[Any] = []
         new_live: list[int] = []
@@ -661,7 +662,9 @@ class _Opener:
             opened[row] = run
         rankings = [(sources[row], opened[row]) for row in ranked]
         texts = self._result_texts(rankings) if self.matching.needs_texts(judgments) else None
-        matched = self.matching.match(judgments, [run for _, run in rankings], texts)
+        named = self.reading.forbidden
+        forbidden = {} if named is None else read_pairs(named, self.reading.limits)
+        matched = self.matching.match(judgments, [run for _, run in rankings], texts, forbidden)
         self.notes += matched.notes
         return MatchedInputs(matched.judgments, opened, new_live)
 

@@ -25,7 +25,7 @@ from rankgauge.io.formats.named_columns import Columns
 from rankgauge.io.formats.test_sets import CASES_SOURCE
 from rankgauge.io.matching import MATCH_KEY, LabelSet, own_rules, read_label_set
 from rankgauge.io.read import SourceRows, build_qrels
-from rankgauge.io.reading_options import DEFAULT_READING
+from rankgauge.io.reading_options import DEFAULT_READING, Reading
 from rankgauge.measures.aggregates import WEIGHT, are_weights, checked_weights
 from rankgauge.rag.scoring import QueryJudgments
 
@@ -50,22 +50,30 @@ class Cases:
     source: str = field(default=CASES_SOURCE, compare=False)
     has_id_key: bool = True  # whether the key of the relevant documents says that they are ids
     evidence: Evidence | None = None  # which documents each query needs, if cases say so
-    labels: LabelSet | None = None  # if some cases have a rule by which their labels are matched with results
+    labels: LabelSet | None = None  # if labels are matched with results by a rule, of all cases or of some
+    reading: Reading = field(default=DEFAULT_READING, compare=False)  # which has the rule of all cases
 
 
 AnyCases = str | Path | Cases | Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
 
-def read_cases(test_cases: AnyCases, *, columns: Columns | None = None, needs_relevant: bool = False) -> Cases:
+def read_cases(
+    test_cases: AnyCases,
+    *,
+    columns: Columns | None = None,
+    reading: Reading = DEFAULT_READING,
+    needs_relevant: bool = False,
+) -> Cases:
     """Read test cases from a file in any format that has them, or from dicts.
 
     ``columns`` says which key is which if their names do not: ``{"relevant": "best", "query": "ask", "id": "nr"}``.
-    With ``needs_relevant``, cases that list evidence and no relevant documents are refused.
+    ``reading`` says how labels are matched with results: ``Reading(match="suffix")``; a case can have a rule of its own
+    in ``match``. With ``needs_relevant``, cases that list evidence and no relevant documents are refused.
     """
     if isinstance(test_cases, Cases):
         return test_cases
     with question_log.paused_collection():
-        cases = _read(test_cases, columns)
+        cases = _read(test_cases, columns or reading.columns, reading)
     if needs_relevant and cases.evidence is not None and not cases.evidence.is_complete:
         raise InputError.at(
             cases.source,
@@ -76,17 +84,19 @@ def read_cases(test_cases: AnyCases, *, columns: Columns | None = None, needs_re
     return cases
 
 
-def _read(test_cases: Any, columns: Columns | None) -> Cases:
+def _read(test_cases: Any, columns: Columns | None, reading: Reading) -> Cases:
+    how = reading.match_fields, reading.match
     if isinstance(test_cases, (str, Path)):
         faults, title = Faults(str(test_cases)), source_name(test_cases)
-        cases_log = question_log.load(faults, read_bytes(test_cases)[0], columns)
+        cases_log = question_log.load(faults, read_bytes(test_cases)[0], columns, *how)
     else:
         faults, title = Faults(CASES_SOURCE), CASES_SOURCE
-        cases_log = question_log.load_objects(faults, test_cases, columns)
+        cases_log = question_log.load_objects(faults, test_cases, columns, *how)
     labels = None
-    if MATCH_KEY in cases_log.records.names:
-        label_set = read_label_set(cases_log, title, DEFAULT_READING)
-        labels = label_set if own_rules(label_set.judgments) is not None else None
+    if MATCH_KEY in cases_log.records.names or not reading.matches_ids:
+        label_set = read_label_set(cases_log, title, reading)
+        is_exact = reading.matches_ids and own_rules(label_set.judgments) is None
+        labels = None if is_exact else label_set
     if labels is None:
         rows = cases_log.qrels_rows(faults)
         faults.raise_errors()
@@ -95,7 +105,8 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
     else:
         qrels, all_columns, evidence = labels.judgments, cases_log.columns(), None
     for note in cases_log.warnings:
-        warn_user(note.message)
+        if note.code != "text-unused" or reading.match != "text":
+            warn_user(note.message)
     text_key = cases_log.keys.get("query")
     case_columns = {name: values for name, values in all_columns.items() if name != text_key}
     texts, own_k = cases_log.texts(), _checked_k(cases_log, case_columns.get("k", {}))
@@ -108,7 +119,7 @@ def _read(test_cases: Any, columns: Columns | None) -> Cases:
         checked_weights([weights.get(_text(query), np.nan) for query in cases_log.first_rows])
     judgments = _JudgmentsOnDemand(partial(_judgments, cases_log, qrels, has_own_rules=labels is not None))
     made = _CasesOnDemand(len(texts), partial(_make_cases, cases_log, own_k))
-    return Cases(made, judgments, case_columns, faults.source, cases_log.has_id_key, evidence, labels)
+    return Cases(made, judgments, case_columns, faults.source, cases_log.has_id_key, evidence, labels, reading)
 
 
 # Reading checks everything, in columns. The objects of cases are made when the first of them is asked for.

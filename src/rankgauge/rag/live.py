@@ -28,10 +28,11 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
 from rankgauge.evaluation.evaluate import unique_names
+from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.log_writer import is_log_name
 from rankgauge.io.formats.trec import check_no_white_space
 from rankgauge.io.matching import with_shown_text_ids
-from rankgauge.io.reading_options import DEFAULT_READING, Asking
+from rankgauge.io.reading_options import Asking
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames, parse_measures
 from rankgauge.rag.cases import AnyCases, Case, Cases, check_no_quotes, read_cases
@@ -73,8 +74,8 @@ def evaluate_retriever(
     ``./FILE.py:object``, ``FILE.yaml``. Test cases are a file (JSON, YAML, CSV, Parquet), a list of
     ``{"query": …, "relevant_ids": […]}``, or what :func:`rankgauge.rag.read_cases` gives; a case with ``topK`` has its
     own k, a case with ``weight`` counts by it in the weighted means, and one with ``match`` says how its labels are
-    matched with results. A parameter of the retriever with the name of another field, such as ``tenant``, gets its
-    value. ``id`` and ``unit`` are those of
+    matched with results; ``read_cases(…, reading=Reading(match="suffix"))`` says it for all of them. A parameter of the
+    retriever with the name of another field, such as ``tenant``, gets its value. ``id`` and ``unit`` are those of
     :class:`RetrievalEvaluator`; ``calls`` sets how many results are fetched, how many calls run at once, timeouts and
     retries.
 
@@ -238,8 +239,10 @@ class _LiveEvaluation:
         self.extra_measures: tuple[Measure, ...] = () if self.measures is None else parse_measures(self.measures)
         self.pending = list(range(len(self.cases.cases)))
         if self.cases.labels is not None:
-            rules = self.cases.labels.rule_by_query(DEFAULT_READING)
-            self.rules = replace(self.rules, is_by_text=lambda query: rules.get(query) == "text")
+            rules = self.cases.labels.rule_by_query(self.cases.reading)
+            fields = FieldLabels.of(self.cases.reading.match_fields)
+            changed = {"id": fields.result_id} if fields else {"is_by_text": lambda query: rules.get(query) == "text"}
+            self.rules = replace(self.rules, **changed)
 
     @property
     def requests(self) -> Sequence[CaseRequest]:
@@ -441,7 +444,8 @@ class _LiveEvaluation:
                 for outcome, (begin, end) in zip(outcomes, ids, strict=True)
             ]
             judgments = self.cases.labels.judgments.with_columns(columns)
-            evaluation = evaluate_labels(replace(self.cases.labels, judgments=judgments), run, measures, texts)
+            labels = replace(self.cases.labels, judgments=judgments)
+            evaluation = evaluate_labels(labels, run, measures, texts, self.cases.reading)
         scores = evaluation.scores[0]
         if self.journal is not None and self.journal.reused.count:
             scores = replace(scores, notes=(*scores.notes, Note("answers-reused", str(self.journal.reused))))

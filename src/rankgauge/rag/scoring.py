@@ -19,7 +19,7 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import Evaluation, evaluate, evaluate_runs
 from rankgauge.io.matching import LabelSet, match_labels
-from rankgauge.io.reading_options import DEFAULT_READING
+from rankgauge.io.reading_options import Reading
 from rankgauge.lists.list_join import binary_judgments, graded_judgments, reads_grades
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames, parse_measures
@@ -70,11 +70,13 @@ def _grades(judgments: Mapping[str, QueryJudgments]) -> dict[str, dict[str, floa
     return {query: graded_judgments(judged.relevant, judged.grades) for query, judged in judgments.items()}
 
 
-def evaluate_labels(labels: LabelSet, run: Run, measures: MeasureNames, texts: Mapping[str, str]) -> Evaluation:
-    """The values of labels that are matched with results by rules of their own; ``texts`` are those of the queries."""
+def evaluate_labels(
+    labels: LabelSet, run: Run, measures: MeasureNames, texts: Mapping[str, str], reading: Reading
+) -> Evaluation:
+    """The values of labels that are matched with results by a rule; ``texts`` are those of the queries."""
     result_texts = {} if run.extras is None else run.extras.texts
     known = {doc: text for doc, text in result_texts.items() if text is not None}
-    matched = match_labels(labels, [run], DEFAULT_READING, known)
+    matched = match_labels(labels, [run], reading, known)
     evaluation = evaluate_runs(matched.judgments, [run], measures)
     scores = replace(evaluation.scores[0], notes=(*evaluation.scores[0].notes, *matched.notes))
     joined = (replace(evaluation.joined[0], run=run),)

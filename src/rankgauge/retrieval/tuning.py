@@ -202,15 +202,16 @@ def tune(
     k: int | None = None,
     dev: Sequence[str] | None = None,
     test: Sequence[str] | None = None,
+    reading: Reading | None = None,
 ) -> TuningResult:
     """Try every choice on the development queries, and measure the best one once on the test queries.
 
     The best has the highest value, or the lowest if lower is better for the measure; among equals, the simplest is
     taken. The split is half and half, by a hash of the query id, unless ``dev`` or ``test`` is given; queries of one
     ``unit`` (a column of the judgments) are on the same side. Labels and results are those of ``evaluate_runs``; a live
-    retriever is asked the queries of the labels, once.
+    retriever is asked the queries of the labels, once. ``reading`` says how files are read and labels are matched.
     """
-    qrels, runs = _opened(labels, results, measure)
+    qrels, runs = _opened(labels, results, measure, reading or Reading())
     if len(runs) < 2:
         raise UsageError(f"tuning a fusion needs at least two runs, found {len(runs)}")
     tuned_measure = parse_measure(measure).frozen(qrels)
@@ -233,12 +234,13 @@ def tune(
     return TuningResult(best, len(choices), str(tuned_measure), queries, tuple(scores), tuned_run)
 
 
-def _opened(labels: AnyQrels, results: Sequence[AnyRun], measure: str) -> tuple[Qrels, list[Run]]:
+def _opened(labels: AnyQrels, results: Sequence[AnyRun], measure: str, reading: Reading) -> tuple[Qrels, list[Run]]:
     """Judgments and runs in memory."""
-    if isinstance(labels, Qrels) and results and all(isinstance(run, Run) for run in results):
+    are_open = isinstance(labels, Qrels) and results and all(isinstance(run, Run) for run in results)
+    if are_open and reading.matches_ids:
         return labels, [run for run in results if isinstance(run, Run)]
     check_runs(results)
-    reading, depth = Reading(), max(DEFAULT_DEPTH, needed_depth([parse_measure(measure)]))
+    depth = max(DEFAULT_DEPTH, needed_depth([parse_measure(measure)]))
     opened = open_inputs(labels, results, reading, None, Opening(depth, depth, needs_rankings=True)).judged(reading)
     for note in opened.notes:
         warn_user(note.message)

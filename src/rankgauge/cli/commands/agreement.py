@@ -13,8 +13,8 @@ from rankgauge.cli.options.inputs import (
     NamedInputs,
     asking_with_k,
     check_one_stdin,
+    matching_options,
     named_files,
-    reading_options,
 )
 from rankgauge.cli.options.outputs import PAGE_FORMATS, ROW_FORMATS, View, format_option, view_options
 from rankgauge.cli.printing import collected_notes, print_warnings, write_document
@@ -50,7 +50,7 @@ SOURCE_NAMES = ("queries", "chunks", "documents", "coverage", "tolerance")  # bo
 )
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
 @option_group("sources", LabelSources, *declared_options(LabelSources, *SOURCE_NAMES))
-@reading_options
+@matching_options()
 @asking_with_k
 @NO_CODE
 def agreement_command(

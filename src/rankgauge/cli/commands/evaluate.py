@@ -289,8 +289,8 @@ def _check_run_output(asking: Asking, named: NamedInputs) -> list[Path]:
     if asking.out is None:
         return []
     from rankgauge.io.atomic_files import check_writable
-    from rankgauge.io.results import is_live
     from rankgauge.io.formats.log_writer import is_log_name
+    from rankgauge.io.results import is_live
     from rankgauge.rag.live import live_journals
     from rankgauge.retrieval.journal import check_journal
 

@@ -16,6 +16,7 @@ from rankgauge.cli.options.inputs import (
     asking_with_k,
     check_one_stdin,
     label_options_and_corpus,
+    matching_options_and_set,
     named_files,
     open_rankings,
     reading_options_and_set,
@@ -182,6 +183,7 @@ class TuningRequest:
     format_option("table", "json"),
 )
 @label_options_and_corpus
+@matching_options_and_set
 @asking_with_k
 @NO_CODE
 def tune_command(
@@ -190,6 +192,7 @@ def tune_command(
     tuning: Tuning,
     request: TuningRequest,
     sources: LabelSources,
+    reading: Reading,
     asking: Asking,
 ) -> None:
     """Tune the weights of a fusion on held-out queries.
@@ -204,7 +207,6 @@ def tune_command(
     if out is not None:
         check_writable(out, inputs=inputs)
     with collected_notes() as notes:
-        reading = Reading()
         depth = max(DEFAULT_DEPTH, needed_depth([parse_measure(tuning.measure)]))
         opening = Opening(depth, depth, needs_rankings=True, asking=asking)
         opened = named.open(reading, opening).judged(reading)

@@ -37,7 +37,7 @@ from rankgauge.cli.options.inputs import (
     asking_with_k,
     check_one_stdin,
     label_options,
-    reading_options,
+    matching_options,
 )
 from rankgauge.cli.options.outputs import (
     CORPUS,
@@ -110,7 +110,7 @@ from rankgauge.report import manifest as manifests
     help="Write the page to FILE.",
 )
 @CORPUS
-@reading_options
+@matching_options()
 @asking_with_k
 @NO_CODE
 def report_html_command(

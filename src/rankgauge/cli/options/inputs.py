@@ -256,12 +256,22 @@ def _with_reading(command: Command, options: tuple[Option, ...]) -> Command:
 
 def reading_options_and_set(command: Command) -> Command:
     """``reading_options`` for a command that has no ``--config``: the rest of section ``reading`` by ``--set``."""
+    return with_options(reading_options(_without_sets(command)), RARE_SET)
+
+
+def matching_options_and_set(command: Command) -> Command:
+    """``matching_options`` for a command that has no ``--config``, with ``--set``."""
+    return with_options(matching_options()(_without_sets(command)), RARE_SET)
+
+
+def _without_sets(command: Command) -> Command:
+    """A command that does not receive ``--set``, which ``configuration`` reads from the context."""
 
     @wraps(command)
     def wrapped(*args: Any, sets: tuple[str, ...], **values: Any) -> Any:
-        return command(*args, **values)  # ``configuration`` reads them from the context
+        return command(*args, **values)
 
-    return with_options(reading_options(wrapped), RARE_SET)
+    return wrapped
 
 
 def _reading(options: dict[str, Any]) -> Reading:

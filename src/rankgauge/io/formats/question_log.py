@@ -182,7 +182,7 @@ class Log:
                 check_object_labels(faults.source, self.records, key)
             rows = self._collect(faults, "qrels", read)
         columns = {**self.columns(), **self.answerable(rows.empty)}
-        return replace(rows, columns=columns, evidence=self._evidence(), forbidden=self._forbidden(faults))
+        return replace(rows, columns=columns, evidence=self._evidence(), forbidden=self.forbidden(faults))
 
     def _plain_rows(self, kind: Kind) -> Batch | None:
         """All labels or all results at once, if each row lists ids as text, without numbers; None if not."""
@@ -396,7 +396,7 @@ class Log:
                 is_complete = is_complete and self._lists_relevant(self.records.records[row])
         return Evidence(pieces, is_complete) if pieces else None
 
-    def _forbidden(self, faults: Faults) -> dict[str, tuple[str, ...]]:
+    def forbidden(self, faults: Faults) -> dict[str, tuple[str, ...]]:
         """The documents that queries must not return, by query. Rows of several systems are put together."""
         documents: dict[str, dict[str, None]] = {}
         key = self.keys.get("forbidden")
@@ -406,7 +406,8 @@ class Log:
             try:
                 if not isinstance(items, list) or isinstance(items, JsonPairs):
                     raise InputError(describe_json(items))
-                names = [id_from_json(item, "document id").decode("utf-8", "surrogateescape") for item in items]
+                ids = [self.fields.label_id(item) if self.fields else item for item in items]
+                names = [id_from_json(item, "document id").decode("utf-8", "surrogateescape") for item in ids]
             except InputError as error:
                 line = int(self.records.line[row])
                 faults.add("shape", [line], expected="a list of ids as forbidden documents", found=error.message)
