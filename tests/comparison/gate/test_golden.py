@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,31 @@ def test_a_pass_names_the_queries_that_got_worse() -> None:
 def small(n: int, *fallen: int) -> tuple[dict[str, Any], dict[str, Any]]:
     labels = {query: LABELS[query] for query in QUERIES[:n]}
     return labels, {query: ["x", "y"] if row in fallen else [f"d-{query}", "x"] for row, query in enumerate(labels)}
+
+
+def at_ranks(ranks: Sequence[int]) -> dict[str, list[str]]:
+    """A run in which the relevant document of each query has a rank."""
+    return {f"q{n}": [*(f"x{other}" for other in range(1, rank)), f"d{n}"] for n, rank in enumerate(ranks)}
+
+
+@settings(max_examples=10)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=8))
+def test_a_rank_has_no_worst_value_so_that_the_ranks_before_do_not_matter(ranks: list[int]) -> None:
+    """A fall by the same amount for every query, however large, has p = 2 ** −n: five queries are enough."""
+    labels = {f"q{n}": {f"d{n}": 1} for n in range(len(ranks))}
+    result = gate(labels, at_ranks([ranks[0] + 1, *ranks[1:]]), "FirstRel", baseline=at_ranks(ranks))
+    assert result.verdict == ("undecided" if len(ranks) < 5 else "pass")
+    if len(ranks) < 5:
+        assert result.compared[0].queries_needed == 5
+
+
+def test_a_rank_within_a_cutoff_cannot_fall_below_the_cutoff() -> None:
+    labels, before = {f"q{n}": {f"d{n}": 1} for n in range(5)}, [9, 10, 10, 10, 10]
+    results = [
+        gate(labels, at_ranks([10, *before[1:]]), measure, baseline=at_ranks(before))
+        for measure in ("FirstRel", "FirstRel@10")
+    ]
+    assert [result.verdict for result in results] == ["pass", "undecided"]
 
 
 @pytest.mark.parametrize("n", range(2, 9))
