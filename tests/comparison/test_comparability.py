@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 from rankgauge import Qrels, compare, gate, write_baseline
 from rankgauge.comparison.comparability import (
+    Incomparable,
     NamedFacts,
     ResultFacts,
     common_depth,
     comparability_notes,
     not_comparable,
+    shared_causes,
 )
 from rankgauge.measures.names import parse_measure
 
@@ -65,7 +67,7 @@ def test_a_row_is_not_comparable_if_depths_differ_and_the_shallower_is_below_the
     if reason is not None:
         shallow = "now" if limits[0] < limits[1] else "before"
         documents = "1 document" if min(limits) == 1 else f"{min(limits)} documents"
-        assert reason == f"{shallow} has at most {documents} per query, {name} needs {measure.cutoff}"
+        assert str(reason) == f"{shallow} has at most {documents} per query, {name} needs {measure.cutoff}"
     codes = {note.code for note in comparability_notes([measure], *sides)}
     assert ("depths-differ" in codes) == (limits[0] != limits[1] and measure.cutoff is None)
     is_cut = isinstance(measure.cutoff, int) and limits[0] == limits[1] < measure.cutoff
@@ -77,10 +79,34 @@ def test_a_gate_of_shallower_results_has_no_verdict_on_deep_measures() -> None:
     assert (result.verdict, result.exit_code) == ("not comparable", 2)
     reason = "this run has at most 3 documents per query, R@10 needs 10"
     assert result.sentence == f"not comparable: {reason}; this run is unchanged on R@3."
-    assert [row.reason for row in result.compared] == [reason, None]
+    assert [row.to_dict()["reason"] for row in result.compared] == [reason, None]
     assert result.compared[0].decision.p is None
     assert result.blame is None
     assert result.current is None
+
+
+def test_measures_that_share_a_reason_are_named_together() -> None:
+    result = gate(QRELS, results(3), ["R@10", "R@3", "nDCG@10", "P@4"], baseline=results(10))
+    cause = "this run has at most 3 documents per query"
+    together = f"{cause}; R@10, nDCG@10, P@4 need more"
+    assert result.sentence == f"not comparable: {together}; this run is unchanged on R@3."
+    assert str(result.compared[0].reason) == f"{cause}, R@10 needs 10"
+    pair = {"k10": results(10), "k3": results(3)}
+    named = together.replace("this run", "k3")
+    assert f"Not comparable: {named}." in compare(QRELS, pair, ["R@3", "R@10", "nDCG@10", "P@4"]).answer()
+    first = compare(QRELS, pair, ["R@10", "nDCG@10", "R@3"]).answer()
+    assert first.startswith("k3 and k10 are not comparable on R@10, nDCG@10: k3 has at most 3 documents per query.")
+    assert first.count("at most 3 documents") == 1
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["R@5", "P@7", "RR@9"])), max_size=6))
+def test_each_cause_is_stated_once_with_all_of_its_measures(pairs: list[tuple[str, str]]) -> None:
+    problems = [Incomparable(f"{cause} is short", measure, int(measure[-1])) for cause, measure in pairs]
+    sentences = shared_causes(problems)
+    assert len(sentences) == len({cause for cause, _ in pairs})
+    for cause, measure in pairs:
+        (own,) = (text for text in sentences if text.startswith(f"{cause} is short"))
+        assert own.count(measure) == 1
 
 
 def test_a_failed_row_comes_before_one_that_is_not_comparable() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import Conventions, InputError, UsageError, compare, evaluate, gate
+from rankgauge.comparison import GateRule
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, RunExtras
 from rankgauge.evaluation.forbidden_documents import parse_rule
@@ -273,7 +274,7 @@ def test_every_query_and_every_group_is_held_to_what_applies_to_it(tmp_path: Pat
     rows = [{**row, "team": "red" if row["query"] == "q1" else "blue"} for row in (ROWS[0], ROWS[2])]
     rows.append({"query": "q4", "retrieved": ["a"], "relevant": [], "team": "blue"})
     path = log(tmp_path, *rows)
-    grouped = gate(path, require="Leak<=0", by="team")
+    grouped = gate(path, require="Leak<=0", rule=GateRule(by="team"))
     assert [row.title for row in grouped.required] == ["Leak <= 0", "Leak <= 0 [team=red]"]
     held = gate(path, require_each=["Leak<=0", "RightAnswer@3>=1"]).held
     assert held is not None

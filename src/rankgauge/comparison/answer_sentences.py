@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from rankgauge.comparison.comparability import Incomparable, shared_causes
 from rankgauge.comparison.order_agreement import FEW_SYSTEMS
 from rankgauge.comparison.statistics_options import MOST_SYSTEMS, is_significant
 from rankgauge.core.formatting import MISSING, given, number, p_equals, percent, plural, text_of
@@ -36,16 +37,19 @@ def _of_two(comparison: Comparison) -> list[str]:
     first, *others = comparison.of_system(system)
     if others and all(row.is_unchanged for row in (first, *others)):
         return [f"{system} and {comparison.baseline} have the same value for every query on every measure."]
-    lines = [_primary(comparison, first)]
+    lines, open_lines = [_primary(comparison, first)], []
+    if first.not_comparable is not None:
+        lines = _incomparable(comparison)
+    elif problems := _problems(others):
+        open_lines = [f"Not comparable: {cause}." for cause in shared_causes(problems)]
+    others = [row for row in others if row.not_comparable is None]
     if len(others) <= MAX_LINES:
-        return lines + [f"{row.measure}: {_finding(comparison, row)}." for row in others]
+        return [*lines, *(f"{row.measure}: {_finding(comparison, row)}." for row in others), *open_lines]
     for outcome in dict.fromkeys(row.outcome(comparison.alpha) for row in others):
         rows = [row for row in others if row.outcome(comparison.alpha) == outcome]
-        if outcome == "not comparable":
-            continue
         listed = ", ".join(f"{row.measure} ({row.text(row.difference or 0.0)})" for row in rows)
         lines.append(f"{outcome.capitalize()}: {listed}.")
-    return lines + _incomparable(comparison)
+    return lines + open_lines
 
 
 def _of_many(comparison: Comparison) -> list[str]:
@@ -70,15 +74,19 @@ def _of_many(comparison: Comparison) -> list[str]:
 
 
 def _incomparable(comparison: Comparison) -> list[str]:
-    """What cannot be compared with the baseline, each reason once."""
-    measures_of: dict[tuple[str, str], list[str]] = {}
-    for row in comparison.differences:
-        if row.not_comparable is not None:
-            measures_of.setdefault((row.system, row.not_comparable), []).append(row.measure)
-    return [
-        f"{system} and {comparison.baseline} are not comparable on {_some(measures)}: {reason}."
-        for (system, reason), measures in measures_of.items()
-    ]
+    """What cannot be compared with the baseline, each cause once."""
+    lines = []
+    for system in comparison.systems:
+        problems = _problems(comparison.of_system(system))
+        for cause in dict.fromkeys(one.cause for one in problems):
+            own = [one for one in problems if one.cause == cause]
+            measures, why = _some([one.measure for one in own]), cause if len(own) > 1 else str(own[0])
+            lines.append(f"{system} and {comparison.baseline} are not comparable on {measures}: {why}.")
+    return lines
+
+
+def _problems(rows: Iterable[Difference]) -> list[Incomparable]:
+    return [row.not_comparable for row in rows if row.not_comparable is not None]
 
 
 def best_sentences(comparison: Comparison) -> list[str]:
@@ -182,8 +190,6 @@ def _primary(comparison: Comparison, row: Difference) -> str:
     """The answer of two systems: the result, then the evidence."""
     system, baseline, rope = row.system, comparison.baseline, given(row.rope or 0.0)
     outcome = row.outcome(comparison.alpha)
-    if row.not_comparable is not None:
-        return f"{system} and {baseline} are not comparable on {row.measure}: {row.not_comparable}."
     if outcome == "unchanged":
         unseen = "".join(f"; {text}" for text in _unseen_losses(row))
         return f"{system} and {baseline} have the same {row.measure} for every query{unseen}."
@@ -200,8 +206,6 @@ def _primary(comparison: Comparison, row: Difference) -> str:
 def _finding(comparison: Comparison, row: Difference) -> str:
     """A further measure of two systems, in the same order."""
     outcome = row.outcome(comparison.alpha)
-    if row.not_comparable is not None:
-        return f"{outcome}: {row.not_comparable}"
     if outcome == "unchanged":
         return "the same value for every query"
     within = f" within ±{given(row.rope or 0.0)}" if outcome in ("equivalent", "negligible") else ""

@@ -8,7 +8,7 @@ as the judged share of the top results, is a note. ``compare`` and the gate use 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,7 +107,29 @@ class NamedFacts:
         return f"{self.name} has at most {documents} per query"
 
 
-def not_comparable(measure: Measure, system: NamedFacts, baseline: NamedFacts) -> str | None:
+class Incomparable(NamedTuple):
+    """Why a difference on a measure would say nothing: its results are too shallow."""
+
+    cause: str  # which several measures may share
+    measure: str
+    cutoff: int
+
+    def __str__(self) -> str:
+        return f"{self.cause}, {self.measure} needs {self.cutoff}"
+
+
+def shared_causes(problems: Iterable[Incomparable]) -> list[str]:
+    """Each cause once, with the measures that share it."""
+    sharing: dict[str, dict[str, Incomparable]] = {}
+    for one in problems:
+        sharing.setdefault(one.cause, {}).setdefault(one.measure, one)
+    return [
+        f"{cause}; {', '.join(measures)} need more" if len(measures) > 1 else str(next(iter(measures.values())))
+        for cause, measures in sharing.items()
+    ]
+
+
+def not_comparable(measure: Measure, system: NamedFacts, baseline: NamedFacts) -> Incomparable | None:
     """Why a difference on a measure would say nothing about the systems; None if it can be compared."""
     cutoff = measure.cutoff
     if not isinstance(cutoff, int):
@@ -115,7 +137,7 @@ def not_comparable(measure: Measure, system: NamedFacts, baseline: NamedFacts) -
     shallow = min(system, baseline, key=lambda side: side.facts.limit)
     if system.facts.limit == baseline.facts.limit or shallow.facts.limit >= cutoff:
         return None
-    return f"{shallow.depth_text}, {measure.name} needs {cutoff}"
+    return Incomparable(shallow.depth_text, measure.name, cutoff)
 
 
 def comparability_notes(measures: Sequence[Measure], system: NamedFacts, baseline: NamedFacts) -> list[Note]:

@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.comparison.comparability import NamedFacts, ResultFacts, comparability_notes, not_comparable
+from rankgauge.comparison.comparability import (
+    Incomparable,
+    NamedFacts,
+    ResultFacts,
+    comparability_notes,
+    not_comparable,
+)
 from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.comparison.difference_families import (
     Family,
@@ -168,7 +174,7 @@ def compare_evaluation(
     )
 
 
-def _problems(system: Scores, sides: Sequence[NamedFacts], at: int, base: int) -> dict[int, str]:
+def _problems(system: Scores, sides: Sequence[NamedFacts], at: int, base: int) -> dict[int, Incomparable]:
     """The measures on which a system cannot be compared with the baseline, by column, each with the reason."""
     reasons = [not_comparable(measure, sides[at], sides[base]) for measure in system.measures]
     return {column: reason for column, reason in enumerate(reasons) if reason is not None}

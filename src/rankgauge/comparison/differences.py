@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.comparison.comparability import Incomparable
 from rankgauge.comparison.significance import TestedDifference, UnseenLosses
 from rankgauge.comparison.statistics_options import Statistics, is_significant
 from rankgauge.core.arrays import GEOMETRIC_FLOOR, Column, Floats
@@ -65,7 +66,7 @@ class Difference:
     largest: float = math.inf  # possible difference of one query
     aggregate: Aggregate = "mean"
     direction: Direction = 1  # the sign of an improvement; 0 if the measure is neither good nor bad
-    not_comparable: str | None = None  # why nothing was tested, if the results of both sides do not allow it
+    not_comparable: Incomparable | None = None  # why nothing was tested, if the results of both sides do not allow it
 
     @property
     def is_ratio(self) -> bool:
@@ -217,7 +218,7 @@ class Pair:
         system: Scores,
         baseline: Scores,
         statistics: Statistics,
-        problems: Mapping[int, str] = MappingProxyType({}),
+        problems: Mapping[int, Incomparable] = MappingProxyType({}),
     ) -> None:
         self.system, self.baseline, self.statistics = system, baseline, statistics
         self.problems = problems  # column → why the two sides cannot be compared on its measure
@@ -269,7 +270,7 @@ class Pair:
             too_few_queries=tested.too_few_queries,
             detectable=None if tested.detectable is None else tested.detectable * factor,
             changes_needed=tested.changes_needed,
-            reason=self.problems.get(column, tested.reason),
+            reason=str(self.problems[column]) if column in self.problems else tested.reason,
             caveat=tested.caveat,
             rope=self.statistics.rope_of(*measure.definition.range) if is_mean else None,
             largest=measure.definition.range[1] - measure.definition.range[0],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,21 +83,21 @@ def test_a_case_has_its_own_requirement_in_place_of_the_general_one() -> None:
 def test_allowed_misses_have_a_reason_and_are_named(tmp_path: Path) -> None:
     path = tmp_path / "allowed.txt"
     path.write_text("# known gaps\nq05 # the synonym is not indexed\n\ntext of q17 # a typo\nq06 # hits\nq99 # gone\n")
-    result = gate(CASES, results(5, 17), require_each="Success@5>=1", allow=path)
+    result = gate(CASES, results(5, 17), require_each="Success@5>=1", rule=GateRule(allow=path))
     assert result.passed
     assert result.sentence == "pass: 44 of 46 queries meet Success@5 >= 1; 2 are known to miss."
     messages = {note.code: note.message for note in result.notes}
     assert messages["allowed-miss"] == "allowed miss: 'q05' (the synonym is not indexed), 'q17' (a typo)"
     assert messages["miss-recovered"].startswith("'q06' hits now")
     assert messages["allowed-unknown"] == "not among the queries: 'q99'"
-    assert gate(CASES, results(5), require_each="Success@5>=1", allow={"q05": "a reason"}).passed
+    assert gate(CASES, results(5), require_each="Success@5>=1", rule=GateRule(allow={"q05": "a reason"})).passed
     path.write_text("q05 # a reason\nq06\n")
     with pytest.raises(InputError, match=r"allowed.txt:2: an allowed miss needs a reason: found 'q06'"):
-        gate(CASES, results(5), require_each="Success@5>=1", allow=path)
+        gate(CASES, results(5), require_each="Success@5>=1", rule=GateRule(allow=path))
     with pytest.raises(UsageError, match="has no reason"):
-        gate(CASES, results(5), require_each="Success@5>=1", allow={"q05": ""})
+        gate(CASES, results(5), require_each="Success@5>=1", rule=GateRule(allow={"q05": ""}))
     with pytest.raises(UsageError, match="allowed misses need a requirement of every query"):
-        gate(CASES, results(5), require="Success@5>=0.5", allow={"q05": "a reason"})
+        gate(CASES, results(5), require="Success@5>=0.5", rule=GateRule(allow={"q05": "a reason"}))
 
 
 def test_queries_that_have_no_relevant_document_are_not_held() -> None:
@@ -137,6 +138,31 @@ def test_a_pass_names_the_queries_that_got_worse() -> None:
 def small(n: int, *fallen: int) -> tuple[dict[str, Any], dict[str, Any]]:
     labels = {query: LABELS[query] for query in QUERIES[:n]}
     return labels, {query: ["x", "y"] if row in fallen else [f"d-{query}", "x"] for row, query in enumerate(labels)}
+
+
+def at_ranks(ranks: Sequence[int]) -> dict[str, list[str]]:
+    """A run in which the relevant document of each query has a rank."""
+    return {f"q{n}": [*(f"x{other}" for other in range(1, rank)), f"d{n}"] for n, rank in enumerate(ranks)}
+
+
+@settings(max_examples=10)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=8))
+def test_a_rank_has_no_worst_value_so_that_the_ranks_before_do_not_matter(ranks: list[int]) -> None:
+    """A fall by the same amount for every query, however large, has p = 2 ** −n: five queries are enough."""
+    labels = {f"q{n}": {f"d{n}": 1} for n in range(len(ranks))}
+    result = gate(labels, at_ranks([ranks[0] + 1, *ranks[1:]]), "FirstRel", baseline=at_ranks(ranks))
+    assert result.verdict == ("undecided" if len(ranks) < 5 else "pass")
+    if len(ranks) < 5:
+        assert result.compared[0].queries_needed == 5
+
+
+def test_a_rank_within_a_cutoff_cannot_fall_below_the_cutoff() -> None:
+    labels, before = {f"q{n}": {f"d{n}": 1} for n in range(5)}, [9, 10, 10, 10, 10]
+    results = [
+        gate(labels, at_ranks([10, *before[1:]]), measure, baseline=at_ranks(before))
+        for measure in ("FirstRel", "FirstRel@10")
+    ]
+    assert [result.verdict for result in results] == ["pass", "undecided"]
 
 
 @pytest.mark.parametrize("n", range(2, 9))
@@ -196,7 +222,7 @@ def grouped() -> Qrels:
 
 
 def test_every_group_is_held_to_the_requirements() -> None:
-    result = gate(grouped(), results(40, 41, 42), require="Success@5>=0.9", by="kind")
+    result = gate(grouped(), results(40, 41, 42), require="Success@5>=0.9", rule=GateRule(by="kind"))
     assert [(row.title, row.met) for row in result.required] == [
         ("Success@5 >= 0.9", True),
         ("Success@5 >= 0.9 [kind=billing]", True),
@@ -205,19 +231,22 @@ def test_every_group_is_held_to_the_requirements() -> None:
     ]
     assert result.sentence == "fail: missed Success@5 >= 0.9 [kind=rare] (0.5000)."
     own = gate(
-        grouped(), results(40, 41, 42), require="Success@5>=0.9", requirements={"rare": "Success@5>=0.4"}, by="kind"
+        grouped(),
+        results(40, 41, 42),
+        require="Success@5>=0.9",
+        rule=GateRule(requirements={"rare": "Success@5>=0.4"}, by="kind"),
     )
     assert own.passed
     with pytest.raises(UsageError, match="no group is called 'rar'; there are 'billing', 'login', 'rare'"):
-        gate(grouped(), results(), requirements={"rar": "Success@5>=0.4"}, by="kind")
+        gate(grouped(), results(), rule=GateRule(requirements={"rar": "Success@5>=0.4"}, by="kind"))
     with pytest.raises(UsageError, match="need a column to group by"):
-        gate(grouped(), results(), requirements={"rare": "Success@5>=0.4"})
+        gate(grouped(), results(), rule=GateRule(requirements={"rare": "Success@5>=0.4"}))
     with pytest.raises(UsageError, match="the queries have no column 'kinds'"):
-        gate(grouped(), results(), require="Success@5>=0.4", by="kinds")
+        gate(grouped(), results(), require="Success@5>=0.4", rule=GateRule(by="kinds"))
 
 
 def test_drops_of_groups_are_one_family_and_small_groups_are_undecided() -> None:
-    result = gate(grouped(), results(*range(20, 32), 40), "Success@5", baseline=results(), by="kind")
+    result = gate(grouped(), results(*range(20, 32), 40), "Success@5", baseline=results(), rule=GateRule(by="kind"))
     outcomes = {str(row.group): row.decision.outcome for row in result.grouped}
     assert outcomes == {"kind=billing": "unchanged", "kind=login": "worse", "kind=rare": "undecided"}
     assert result.failed

@@ -170,6 +170,18 @@ class GateRequest:
     undecided: Undecided = setting_of(GateRule, "undecided")
     requirements: Mapping[str, Sequence[str]] | None = None  # of groups, by their labels: only in a file
 
+    def rule(self, settings: Settings) -> GateRule:
+        """When it fails."""
+        return GateRule(
+            self.margin,
+            settings.statistics,
+            self.two_sided,
+            self.undecided,
+            by=settings.by or (),
+            requirements=self.requirements,
+            allow=self.allow,
+        )
+
     @property
     def of_run(self) -> tuple[str, ...]:
         """What is required of all queries together, with ``no_leaks`` as a requirement like any other."""
@@ -304,13 +316,10 @@ def gate_command(
             settings.measures,
             require=request.of_run,
             require_each=request.require_each,
-            requirements=request.requirements,
             baseline=judged.baseline,
-            allow=request.allow,
-            by=settings.by or (),
             queries=judged.queries,
             corpus=output.corpus,
-            rule=GateRule(request.margin, settings.statistics, request.two_sided, request.undecided),
+            rule=request.rule(settings),
             conventions=settings.conventions,
             reading=reading,
         )

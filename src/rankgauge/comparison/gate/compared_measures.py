@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rankgauge.comparison.comparability import NamedFacts, ResultFacts, not_comparable
+from rankgauge.comparison.comparability import Incomparable, NamedFacts, ResultFacts, not_comparable
 from rankgauge.comparison.differences import Mask, answer_classes, shared_queries
 from rankgauge.comparison.gate.baseline import UNKNOWN_FACTS, Baseline, aligned_scores, query_sample
 from rankgauge.comparison.gate.decision import Decision, decide, undecided_columns
@@ -51,7 +52,7 @@ class ComparedMeasure:
     decision: Decision
     noise: RunNoise | None = None  # of the baseline's runs; None if they are too few to know
     group: QueryGroup | None = None
-    reason: str | None = None  # why it is not comparable
+    reason: Incomparable | None = None  # why it is not comparable
     worse: int = 0  # queries that got worse
     better: int = 0
     losses: tuple[QueryLoss, ...] = ()  # the first of those that got worse, largest losses first
@@ -74,7 +75,7 @@ class ComparedMeasure:
             "measure": self.measure,
             "group": None if self.group is None else self.group._asdict(),
             "outcome": decision.outcome,
-            "reason": self.reason,
+            "reason": None if self.reason is None else str(self.reason),
             "before": self.before,
             "now": self.now,
             "change": self.change,
@@ -106,7 +107,7 @@ class PairedQueries:
     units: np.ndarray[Any, Any] | None
     noise: tuple[RunNoise | None, ...] = ()  # of whole runs, by measure
     classes: np.ndarray[Any, Any] | None = None  # which queries expect nothing, if some do
-    problems: Mapping[int, str] = field(default_factory=dict)  # by column: why the sides are not comparable
+    problems: Mapping[int, Incomparable] = field(default_factory=dict)  # by column: why the sides are not comparable
     group: QueryGroup | None = None
 
     @property
@@ -116,14 +117,16 @@ class PairedQueries:
 
     @property
     def worst(self) -> Floats:
-        """The worst value of each measure, turned; if there is none, one that is worse than before for every query."""
-        signs = [float(measure.definition.direction) for measure in self.measures]
-        ends = [
-            measure.definition.range[0 if sign > 0 else 1] * sign
-            for measure, sign in zip(self.measures, signs, strict=True)
-        ]
-        lowest = np.nanmin(self.turned.baseline, axis=0, initial=0.0) - 1.0
-        return np.where(np.isfinite(ends), ends, lowest)
+        """The worst value of each measure, turned; minus infinity if there is none. A rank is at most its cutoff."""
+        ends = []
+        for column, measure in enumerate(self.measures):
+            sign, cutoff = measure.definition.direction, measure.cutoff
+            end = measure.definition.range[0 if sign > 0 else 1]
+            largest = np.nanmax([self.before[:, column], self.now[:, column]], initial=0.0)
+            if end == math.inf and isinstance(cutoff, int) and largest <= cutoff:
+                end = float(cutoff)
+            ends.append(end * sign)
+        return np.array(ends, dtype=np.float64)
 
     @property
     def turned(self) -> PairedColumns:
@@ -206,7 +209,7 @@ def _with_columns(scores: Scores, columns: Sequence[int]) -> Scores:
     )
 
 
-def _problems(measures: Sequence[Measure], system: NamedFacts, baseline: NamedFacts) -> dict[int, str]:
+def _problems(measures: Sequence[Measure], system: NamedFacts, baseline: NamedFacts) -> dict[int, Incomparable]:
     """Why the sides are not comparable, by the column of a measure."""
     reasons = [not_comparable(measure, system, baseline) for measure in measures]
     return {column: reason for column, reason in enumerate(reasons) if reason is not None}
@@ -296,7 +299,7 @@ def _untested(pairs: PairedQueries, column: int) -> Decision:
     improvement = pairs.improvement[:, column]
     n = int(np.count_nonzero(~np.isnan(improvement)))
     change = float(np.nanmean(improvement)) if n else 0.0
-    interval = Interval(None, None, 0.0, "", n, reason=pairs.problems[column])
+    interval = Interval(None, None, 0.0, "", n, reason=str(pairs.problems[column]))
     return Decision("not comparable", change, interval, None, None, None, None, None, n, n)
 
 

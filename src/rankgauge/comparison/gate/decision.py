@@ -179,7 +179,9 @@ def _drop_past_margin(values: Sample, rule: GateRule, noise: RunNoise | None) ->
 
 # Whether the queries could show any drop: the same test, as if every query had fallen to the worst value. If that would
 # not be significant either, nothing is decided: three queries that all fell from 1 to 0 are not evidence that nothing
-# got worse. The same test says how many queries like these would be enough.
+# got worse. The same test says how many queries like these would be enough. A measure without a worst value, such as
+# the rank of the first relevant document, can fall so far that the differences between queries no longer matter: as if
+# all had fallen by the same amount.
 
 MOST_QUERIES = 2_000  # up to which the number of queries that would be enough is looked for
 NEARLY_EQUAL = 1e-6  # added to differences, so that tests that need a variance have one
@@ -194,7 +196,7 @@ def undecided_columns(
 ) -> dict[int, int | None]:
     """Which of the columns can show no drop at all, each with the number of queries that could; None if unknown.
 
-    Values are turned so that higher is better, and ``worst`` has the lowest of each column.
+    Values are turned so that higher is better, and ``worst`` has the lowest of each column, or minus infinity.
     """
     if not candidates:
         return {}
@@ -214,7 +216,8 @@ def _falls(columns: PairedColumns, worst: Floats, rows: Ints, rule: GateRule) ->
     """Whether each column would be significantly worse if all of these rows, which may be repeated, fell."""
     copies = np.arange(len(rows)) // len(columns.system)
     baseline = columns.baseline[rows]
-    system = np.where(np.isnan(columns.system[rows]), np.nan, worst)
+    fallen_to = np.where(np.isinf(worst), baseline - 1.0, worst)
+    system = np.where(np.isnan(columns.system[rows]), np.nan, fallen_to)
     units = None
     if columns.units is not None:
         units = np.array(

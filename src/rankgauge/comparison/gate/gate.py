@@ -32,7 +32,7 @@ from rankgauge.comparison.gate.compared_measures import (
     unpaired_notes,
 )
 from rankgauge.comparison.gate.gate_result import GateResult, RequiredValue
-from rankgauge.comparison.gate.golden import AnyAllowed, HeldQueries, allowed_misses, held_queries, own_requirements
+from rankgauge.comparison.gate.golden import HeldQueries, allowed_misses, held_queries, own_requirements
 from rankgauge.comparison.gate.requirements import DEFAULT_RULE, LEAK, Demands, GateRule, QueryGroup, parse_demands
 from rankgauge.core.formatting import listing
 from rankgauge.core.ids import Ids
@@ -76,10 +76,7 @@ def gate(
     *,
     require: str | Iterable[str] = (),
     require_each: str | Iterable[str] = (),
-    requirements: Mapping[str, str | Iterable[str]] | None = None,
     baseline: AnyRun | Sequence[AnyRun] | Baseline | None = None,
-    allow: AnyAllowed | None = None,
-    by: str | Iterable[str] = (),
     queries: Any = None,
     corpus: AnyCorpus | None = None,
     rule: GateRule = DEFAULT_RULE,
@@ -90,8 +87,8 @@ def gate(
 
     ``require`` holds texts like ``"nDCG@10>=0.35"`` about the means, ``require_each`` about every single query. A test
     case may have its own: ``{"query": …, "require": "R@3>=1"}``. A query that missed it in the baseline too is a known
-    miss; ``allow`` is a file or a dict of further queries that may miss, each with a reason. ``by`` names columns of
-    the queries: every group is held to the requirements, or to its own in ``requirements``, by its label.
+    miss. The ``rule`` has what else is decided: groups of queries that are held by themselves, allowed misses, the
+    margin of a drop, and how drops are tested.
 
     ``baseline`` is a stored baseline, a run, or a list of runs of one system, whose mean is the baseline; ``measures``
     are those compared with it, by default the baseline's own, else the required ones, else the default measures. Each
@@ -108,8 +105,7 @@ def gate(
     columns of the queries. A run of a live retriever that failed for a query fails.
     """
     conventions = conventions or Conventions()
-    demands = parse_demands(require, require_each, requirements, conventions)
-    columns = (by,) if isinstance(by, str) else tuple(by)
+    demands = parse_demands(require, require_each, rule.requirements, conventions)
     reading = replace(reading or Reading(), fingerprint=True)
     baseline_runs, stored = runs_or_baseline(baseline, reading)
     opening = Opening(gated_depth(measures, stored, demands.measures, conventions))
@@ -159,13 +155,13 @@ def gate(
     result = GateResult("pass", evaluation, rule, rot=rot, notes=notes, baseline=before)
     if not len(evaluation.scores[0]):
         return replace(result, verdict="rotted", baseline=None)
-    allowed = allowed_misses(allow, reading.limits)
+    allowed = allowed_misses(rule.allow, reading.limits)
     held = held_queries(result.scores, demands.each, own, before, allowed, result.texts)
-    result = replace(result, required=_required_values(result.scores, demands, columns, rule), held=held)
+    result = replace(result, required=_required_values(result.scores, demands, rule), held=held)
     result = replace(result, notes=(*result.notes, *_held_notes(held, allowed)))
     if before is not None:
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
-        result = compare_with_baselines(result, len(gated), columns, known_ids, again)
+        result = compare_with_baselines(result, len(gated), known_ids, again)
     if result.blame is not None and not is_checked:
         result = replace(result, notes=(*result.notes, NO_HASHES))
     return result.decided()
@@ -322,7 +318,7 @@ def _is_comparable(measure: Measure) -> bool:
     return measure.definition.aggregate == "mean" and measure.definition.direction != 0
 
 
-def _required_values(scores: Scores, demands: Demands, by: Sequence[str], rule: GateRule) -> tuple[RequiredValue, ...]:
+def _required_values(scores: Scores, demands: Demands, rule: GateRule) -> tuple[RequiredValue, ...]:
     """The required means of all queries, then of each group; raises if a group with requirements does not exist."""
     rows = []
     figures = {} if scores.extras is None else scores.extras.figures()
@@ -339,10 +335,10 @@ def _required_values(scores: Scores, demands: Demands, by: Sequence[str], rule: 
         value = scores[requirement.measure]
         interval = scores.interval(requirement.measure, confidence=rule.statistics.confidence)
         rows.append(RequiredValue(requirement, value, requirement.is_met(value), interval.low, interval.high))
-    if demands.groups and not by:
+    if demands.groups and not rule.columns:
         raise UsageError("requirements of groups need a column to group by", hint="by: category, or --by category")
     labels: list[str] = []
-    for column in by:
+    for column in rule.columns:
         for label, members in groups(scores.columns, column):
             labels.append(label)
             part = replace(scores, averaged=scores.averaged & members)
@@ -371,7 +367,7 @@ def _required_values(scores: Scores, demands: Demands, by: Sequence[str], rule: 
 
 
 def compare_with_baselines(
-    result: GateResult, gated: int, by: Sequence[str], known_ids: KnownIds | None, run: RunAgain | None
+    result: GateResult, gated: int, known_ids: KnownIds | None, run: RunAgain | None
 ) -> GateResult:
     """The result with its comparison with the baseline, and with the cause if a measure got worse.
 
@@ -388,7 +384,7 @@ def compare_with_baselines(
     scores, baseline, growth = current[0]
     parts = [
         pair_queries(scores, baseline, range(gated), facts=facts, members=members, group=QueryGroup(column, label))
-        for column in by
+        for column in result.rule.columns
         for label, members in groups(scores.columns, column)
     ]
     parts = [part for part in parts if part.queries]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rankgauge.comparison.comparability import shared_causes
 from rankgauge.comparison.differences import Mask
 from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.causes import Blame, LabelGrowth
@@ -381,12 +382,12 @@ class GateResult(HtmlView):
         return found
 
     def _incomparable_sentence(self) -> list[str]:
-        """Why rows have no verdict, each reason once."""
-        reasons = dict.fromkeys(row.reason for row in self.rows if row.reason is not None)
-        if not reasons:
+        """Why rows have no verdict, each cause once."""
+        causes = shared_causes(row.reason for row in self.rows if row.reason is not None)
+        if not causes:
             return []
         start = "" if self.verdict == "not comparable" else "not comparable: "
-        return [start + "; ".join(map(str, reasons))]
+        return [start + "; ".join(causes)]
 
     def _undecided_sentence(self) -> list[str]:
         """How many queries got worse, and how many would be needed."""

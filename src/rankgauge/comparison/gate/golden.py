@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.gate.requirements import Requirement, parse_requirement
+from rankgauge.comparison.gate.requirements import AnyAllowed, Requirement, parse_requirement
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
@@ -24,7 +23,6 @@ from rankgauge.io.byte_streams import Limits, read_bytes
 OWN_COLUMN = "require"  # of test cases: the requirement of one query, in place of the general ones
 ALLOWED_FORM = "one query per line, with a reason: q07 # the synonym is not indexed yet"
 
-AnyAllowed = str | Path | Mapping[str, str]
 MissState = Literal["missed", "known", "allowed"]
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from rankgauge.comparison.statistics_options import Statistics
@@ -32,11 +33,16 @@ NO_LEAKS = f"{LEAK}<=0"
 GATE_STATISTICS = Statistics()
 SHOWN_CHANGES = 5  # queries behind a check that are listed
 Undecided = Literal["pass", "fail"]
+AnyAllowed = str | Path | Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class GateRule:
-    """When a drop fails, and what happens if the queries are too few to decide."""
+    """When a drop fails, which groups are held to what, which misses are allowed, and what too few queries mean.
+
+    ``by`` names columns of the queries: every group is held to what is required, or to its own in ``requirements``, by
+    its label. ``allow`` is a file or a dict of queries that may miss what every query must reach, each with a reason.
+    """
 
     margin: float = setting(
         0.0, "Never fail on a drop smaller than DROP.", Section.GATE, flag="--margin DROP", limits=">=0", common=True
@@ -51,6 +57,9 @@ class GateRule:
         Section.GATE,
         choices=("pass", "fail"),
     )
+    by: str | Iterable[str] = ()
+    requirements: Mapping[str, str | Iterable[str]] | None = None
+    allow: AnyAllowed | None = None
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -58,6 +67,11 @@ class GateRule:
             raise UsageError("a gate has one run and one baseline, and Tukey's test is of several systems")
         if self.statistics.alternative != "two-sided":
             raise UsageError("a gate tests for drops, whatever the alternative is: leave it out")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to group by."""
+        return (self.by,) if isinstance(self.by, str) else tuple(self.by)
 
     @property
     def alpha(self) -> float:
