@@ -371,7 +371,7 @@ def make_asking(
     if resume is not None and out is None:
         raise UsageError("--resume and --restart apply to the answers that are kept beside -o RUN")
     given = {name: value for name, value in options.items() if is_given(name)}
-    return Asking(given, k, max_failures, out, resume)
+    return Asking(given, k, max_failures, out, resume=resume)
 
 
 ASKING_OPTIONS = (*ANSWER_OPTIONS, *CALL_OPTIONS, MAX_FAILURES)
