@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.benchmark.gold_inputs import BenchmarkGold, stored_labels
-from rankgauge.benchmark.plan import INPUTS_FOLDER, STORED_METHOD
+from rankgauge.benchmark.chunkings import INPUTS_FOLDER, BenchmarkGold, stored_labels
+from rankgauge.benchmark.plan import STORED_METHOD
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import RunExtras

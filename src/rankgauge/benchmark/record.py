@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rankgauge.benchmark.chunkings import INPUTS_FOLDER, BenchmarkGold, chunking_of, chunks_path, resolved_path
 from rankgauge.benchmark.folder import SNIPPETS, StoredInputs, settings_of
-from rankgauge.benchmark.gold_inputs import BenchmarkGold, resolved_path
-from rankgauge.benchmark.plan import INPUTS_FOLDER, BenchmarkPlan, chunking_of, chunks_path
+from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import TIE_RULE
 from rankgauge.core.run import Run

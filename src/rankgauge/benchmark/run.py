@@ -15,6 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.benchmark.chunkings import (
+    INPUTS_FOLDER,
+    WHOLE_DOCUMENTS,
+    BenchmarkGold,
+    CombinedCorpus,
+    chunking_of,
+    chunks_path,
+    read_labels,
+    resolved_labels,
+    resolved_path,
+    stored_labels,
+    write_chunkings,
+)
 from rankgauge.benchmark.folder import (
     JOURNALS,
     MANIFEST,
@@ -33,24 +46,7 @@ from rankgauge.benchmark.folder import (
     run_path,
     validate_judgments,
 )
-from rankgauge.benchmark.gold_inputs import (
-    BenchmarkGold,
-    read_labels,
-    resolved_labels,
-    resolved_path,
-    stored_labels,
-)
-from rankgauge.benchmark.plan import (
-    INPUTS_FOLDER,
-    STORED_METHOD,
-    WHOLE_DOCUMENTS,
-    BenchmarkPlan,
-    CombinedCorpus,
-    PlannedSystem,
-    chunking_of,
-    chunks_path,
-    write_chunkings,
-)
+from rankgauge.benchmark.plan import STORED_METHOD, BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.record import (
     RETURNED,
     BenchmarkInputs,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rankgauge._version import __version__
+from rankgauge.benchmark.chunkings import INPUTS_FOLDER, BenchmarkGold, resolved_labels
 from rankgauge.benchmark.folder import (
     MANIFEST,
     PAGE,
@@ -23,8 +24,6 @@ from rankgauge.benchmark.folder import (
     rendered,
     report_of_inputs,
 )
-from rankgauge.benchmark.gold_inputs import BenchmarkGold, resolved_labels
-from rankgauge.benchmark.plan import INPUTS_FOLDER
 from rankgauge.benchmark.record import recomputed_manifest, recorded_files
 from rankgauge.core.formatting import plural
 from rankgauge.core.result_views import HtmlView

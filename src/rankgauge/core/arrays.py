@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.ids import Ids, Ints
+from rankgauge.errors import InputTypeError, shown
 
 Floats = NDArray[np.float64]
 Column = NDArray[Any]
@@ -142,3 +143,16 @@ def last_best(group: Ints, *values: Floats) -> Ints:
         is_best &= candidates == np.maximum.reduceat(candidates, begins)[number]
     best: Ints = np.maximum.reduceat(np.where(is_best, np.arange(len(group)), -1), begins)
     return best
+
+
+def checked_number(value: object, kind: str, query: object, doc: object) -> float:
+    """A score or a grade, which ``kind`` says, as a float; an error names the query and the document."""
+    try:
+        if isinstance(value, (str, bytes)) or value is None:
+            raise TypeError
+        return float(value)  # type: ignore[arg-type]  # any object with __float__ is accepted
+    except (TypeError, ValueError, OverflowError):
+        raise InputTypeError(
+            f"{kind} of document {shown(str(doc))} for query {shown(str(query))} must be a number, "
+            f"found {type(value).__name__}: {shown(repr(value))}"
+        ) from None

@@ -13,7 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import compiled
-from rankgauge.core.arrays import Column, Floats, frozen, group_of, keep_freed_memory, offsets_of, query_columns, within
+from rankgauge.core.arrays import (
+    Column,
+    Floats,
+    checked_number,
+    frozen,
+    group_of,
+    keep_freed_memory,
+    offsets_of,
+    query_columns,
+    within,
+)
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import IdIndex, Ids, Ints, repeated
 from rankgauge.core.result_views import HtmlView
@@ -436,7 +446,7 @@ def _entries(queries: Sequence[str], rows: list[Mapping[str, SupportsFloat]]) ->
         grades = np.frombuffer(struct.pack(f"{len(values)}d", *values), dtype=np.float64)
     except (struct.error, OverflowError):
         named_rows = zip(queries, rows, strict=True)
-        grades = np.array([checked_grade(g, q, d) for q, row in named_rows for d, g in row.items()])
+        grades = np.array([checked_number(g, "grade", q, d) for q, row in named_rows for d, g in row.items()])
     return _DictEntries(docs, column, grades)
 
 
@@ -450,16 +460,3 @@ def check_grades(query: Ids, doc: Ids, grades: Floats, number: Ints | None = Non
             f"{shown(query[row if number is None else int(number[row])])} is {grades[row]:g}, "
             f"expected a number from {-LARGEST_GRADE} to {LARGEST_GRADE}"
         )
-
-
-def checked_grade(grade: object, query: object, doc: object) -> float:
-    """A grade as a float; an error names the query and the document."""
-    try:
-        if isinstance(grade, (str, bytes)) or grade is None:
-            raise TypeError
-        return float(grade)  # type: ignore[arg-type]  # any object with __float__ is accepted
-    except (TypeError, ValueError, OverflowError):
-        raise InputTypeError(
-            f"grade of document {shown(str(doc))} for query {shown(str(query))} must be a number, "
-            f"found {type(grade).__name__}: {shown(repr(grade))}"
-        ) from None

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core import ranking
-from rankgauge.core.arrays import Column, Floats, frozen, group_of, offsets_of, within
+from rankgauge.core.arrays import Column, Floats, checked_number, frozen, group_of, offsets_of, within
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Ints, encode_id, repeated
 from rankgauge.core.result_views import HtmlView
@@ -396,15 +396,7 @@ def _plain_entries(rows: Iterable[Any]) -> tuple[Ids, Floats] | None:
 
 def checked_score(score: object, query: object, doc: object) -> float:
     """A score as a float; an error names the query and the document."""
-    try:
-        if isinstance(score, (str, bytes)) or score is None:
-            raise TypeError
-        value = float(score)  # type: ignore[arg-type]  # any object with __float__ is accepted
-    except (TypeError, ValueError, OverflowError):
-        raise InputTypeError(
-            f"score of document {shown(str(doc))} for query {shown(str(query))} must be a number, "
-            f"found {type(score).__name__}: {shown(repr(score))}"
-        ) from None
+    value = checked_number(score, "score", query, doc)
     if math.isnan(value):
         raise InputError(f"score of document {shown(str(doc))} for query {shown(str(query))} is NaN")
     return value

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.core.arrays import Column
+from rankgauge.core.arrays import Column, checked_number
 from rankgauge.core.hits import Hits, PerQuery
 from rankgauge.core.hits_builder import NOTHING, JudgedQueries, JudgedRows, build_hits
 from rankgauge.core.ids import Ids, encode_id
-from rankgauge.core.qrels import LARGEST_GRADE, checked_grade
+from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.run import Status
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.measures.measure import Measure
@@ -183,7 +183,9 @@ def check_query_grades(grades: Grades | None, number: int) -> CheckedGrades:
     if not isinstance(grades, Mapping):
         raise InputTypeError(f"relevance grades must map ids to grades, found {type(grades).__name__}")
     ids = id_list(list(grades), "graded id")
-    checked = {doc: checked_grade(grade, number, doc) for doc, grade in zip(ids, grades.values(), strict=True)}
+    checked = {
+        doc: checked_number(grade, "grade", number, doc) for doc, grade in zip(ids, grades.values(), strict=True)
+    }
     for doc, grade in checked.items():
         if not abs(grade) <= LARGEST_GRADE:
             raise InputError(

@@ -26,6 +26,7 @@ from rankgauge.io.formats.test_sets import CASES_SOURCE
 from rankgauge.io.matching import MATCH_KEY, LabelSet, own_rules, read_label_set
 from rankgauge.io.read import SourceRows, build_qrels
 from rankgauge.io.reading_options import DEFAULT_READING, Reading
+from rankgauge.io.results import MIN_SENTENCE
 from rankgauge.measures.aggregates import WEIGHT, are_weights, checked_weights
 from rankgauge.rag.scoring import QueryJudgments
 
@@ -239,7 +240,6 @@ def _check_case_k(source: str, line: int | None, value: object) -> int | None:
 
 # Test cases whose gold is text: quotes are not ids, and scored as ids they would silently be worth 0.
 
-MIN_SENTENCE = 5  # words from which a value is a sentence, even if ids have white space
 HINT = (
     "quotes are labels by text: `rankgauge evaluate LABELS RESULTS` or rankgauge.labels.evaluate_gold scores them; "
     'ids that have white space belong under "relevant_ids"'

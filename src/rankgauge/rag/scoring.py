@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.core.arrays import checked_number
 from rankgauge.core.group_judgments import Evidence
-from rankgauge.core.qrels import Qrels, checked_grade
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import Evaluation, evaluate, evaluate_runs
@@ -46,7 +47,7 @@ def check_judgments(relevant: Sequence[str], grades: object, query: str) -> Quer
     if not isinstance(grades, Mapping):
         raise InputTypeError(f"grades of query {shown(query)} must map ids to numbers, found {type(grades).__name__}")
     label = f"a graded id of query {shown(query)}"
-    checked = {id_text(doc, label): checked_grade(grade, query, doc) for doc, grade in grades.items()}
+    checked = {id_text(doc, label): checked_number(grade, "grade", query, doc) for doc, grade in grades.items()}
     for doc in relevant:
         if checked.get(doc, 1) <= 0:
             raise InputError(

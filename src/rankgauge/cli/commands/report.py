@@ -35,7 +35,9 @@ from rankgauge.cli.options.inputs import (
     LabelSources,
     NamedInputs,
     asking_with_k,
+    check_baseline_file,
     check_one_stdin,
+    chosen_baseline,
     label_options,
     matching_options,
 )
@@ -45,8 +47,6 @@ from rankgauge.cli.options.outputs import (
     PageRequest,
     SaveRequest,
     View,
-    check_baseline_file,
-    chosen_baseline,
     format_option,
     write_html,
     write_page,

@@ -27,6 +27,7 @@ from rankgauge.cli.printing import print_message
 from rankgauge.config.retriever_settings import BenchmarkSettings, JournalSettings, RetrieverCalls, RetrieverSettings
 from rankgauge.config.settings import make_reading
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section, setting, setting_of
 from rankgauge.errors import UsageError, printable, shown
 from rankgauge.io.byte_streams import Limits
@@ -35,6 +36,8 @@ from rankgauge.io.reading_options import Asking, PassageMatching, Reading
 from rankgauge.io.sources import is_plain
 
 if TYPE_CHECKING:
+    from rankgauge.comparison.gate.baseline import Baseline
+    from rankgauge.evaluation.evaluate import Evaluation
     from rankgauge.io.results import OpenedInputs, Opening
 
 
@@ -399,3 +402,21 @@ def reads_entry(*names: str | None) -> bool:
 def named_files(*names: str | None) -> list[str]:
     """The names that are files."""
     return [name for name in names if name is not None and _is_file(name)]
+
+
+def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evaluation) -> None:
+    """Raise if the baseline is a file among files of which one holds several runs."""
+    if name in runs and len(evaluation.scores) != len(runs):
+        raise UsageError(
+            f"--baseline names a file, and {len(evaluation.scores)} runs are in {plural(len(runs), 'file')}",
+            hint=f"name a run: --baseline {evaluation.scores[0].run}",
+        )
+
+
+def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline | None:
+    """The baseline by what a user calls it: the file or the name of a run, or a stored baseline; None if not given."""
+    if name is None or name in runs:
+        return None if name is None else runs.index(name)
+    from rankgauge.comparison.gate.baseline_file import stored_baseline
+
+    return stored_baseline(name) or name

@@ -12,12 +12,10 @@ import click
 from rankgauge.cli.options.declared_options import Option, declared_options, option_group
 from rankgauge.cli.printing import print_message
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section, declared, setting
 from rankgauge.errors import InputError, UsageError, printable
 
 if TYPE_CHECKING:
-    from rankgauge.comparison.gate.baseline import Baseline
     from rankgauge.config.settings import Settings
     from rankgauge.evaluation.evaluate import Evaluation
     from rankgauge.io.reading_options import Reading
@@ -83,24 +81,6 @@ def format_option(*formats: str) -> Option:
 def view_options(*options: Option) -> Option:
     """Options that a command receives as ``view``."""
     return option_group("view", View, *options)
-
-
-def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evaluation) -> None:
-    """Raise if the baseline is a file among files of which one holds several runs."""
-    if name in runs and len(evaluation.scores) != len(runs):
-        raise UsageError(
-            f"--baseline names a file, and {len(evaluation.scores)} runs are in {plural(len(runs), 'file')}",
-            hint=f"name a run: --baseline {evaluation.scores[0].run}",
-        )
-
-
-def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline | None:
-    """The baseline by what a user calls it: the file or the name of a run, or a stored baseline; None if not given."""
-    if name is None or name in runs:
-        return None if name is None else runs.index(name)
-    from rankgauge.comparison.gate.baseline_file import stored_baseline
-
-    return stored_baseline(name) or name
 
 
 # -------------------------------------------------------------------------------- ``--save`` and what belongs to it

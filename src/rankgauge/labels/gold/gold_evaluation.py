@@ -274,7 +274,7 @@ def _merged(parts: Sequence[tuple[JudgedRuns, Evaluation]], chunks: Any, size: i
 
 # The texts that runs carry themselves: logs and live answers, rows with a text, frames.
 
-NO_TEXTS_HINT = "name the chunks that it was made from: --chunks CHUNKS, chunks=…"
+NO_CHUNKS_HINT = "name the chunks that it was made from: --chunks CHUNKS, chunks=…"
 Texts = Iterator[tuple[bytes, str]]
 
 
@@ -289,7 +289,7 @@ def texts_of_runs(runs: Sequence[Any], loaded: Sequence[Run], reading: Reading) 
             if texts.setdefault(doc, text) != text:
                 raise _two_texts(run, doc)
         if not is_known and len(texts) == count and len(run.docs):
-            raise InputError(f"run {shown(run.name)} has no texts, which gold passages need", hint=NO_TEXTS_HINT)
+            raise InputError(f"run {shown(run.name)} has no texts, which gold passages need", hint=NO_CHUNKS_HINT)
     documents = [CorpusDocument(doc, "", text) for doc, text in texts.items()]
     return InMemoryCorpus(documents or [CorpusDocument(b"-", "", "")], source="the runs")
 
