@@ -396,6 +396,7 @@ def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str | Loade
 
 STORED_METHOD = "results"  # of a system whose results existed already
 INPUTS_FOLDER = "inputs"  # of a benchmark: copies of its files, and what is made from them
+RETURNED_CHUNKS = "returned"  # of chunks that systems returned with their texts, and that are not documents
 WHOLE_DOCUMENTS = "documents"  # the name of the chunking of a system that searches the documents as they are
 
 
@@ -426,8 +427,9 @@ def check_chunkings(
             hint="name quotes or spans of the documents in the configuration: collection: gold",
         )
     for name in chunkings:
-        if name == WHOLE_DOCUMENTS:
-            raise UsageError(f"{shown(name)} is the name of documents that are not split", hint="choose another one")
+        if name in (WHOLE_DOCUMENTS, RETURNED_CHUNKS):
+            what = "documents that are not split" if name == WHOLE_DOCUMENTS else "chunks that retrievers return"
+            raise UsageError(f"{shown(name)} is the name of {what}", hint="choose another one")
         if not SYSTEM_NAME.fullmatch(name):
             raise UsageError(
                 f"a chunking's name must be usable as a file name, found {shown(name)}",

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankgauge.benchmark.folder import SNIPPETS, StoredInputs, settings_of
 from rankgauge.benchmark.gold_inputs import BenchmarkGold, resolved_path
-from rankgauge.benchmark.plan import INPUTS_FOLDER, BenchmarkPlan, chunking_of, chunks_path
+from rankgauge.benchmark.plan import INPUTS_FOLDER, RETURNED_CHUNKS, BenchmarkPlan, chunking_of, chunks_path
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import TIE_RULE
 from rankgauge.core.run import Run
@@ -50,6 +50,7 @@ class SystemResult:
     identity: Mapping[str, Any]
     cost: Cost
     indexes: tuple[IndexRecord, ...] = ()
+    chunking: str | None = None  # of the chunks that it returned, if they are not those of the plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ def chunk_records(plan: BenchmarkPlan, chunks: Mapping[str, Corpus]) -> dict[str
         name: {
             **(plan.chunkings[name].to_dict() if name in plan.chunkings else {}),
             "description": str(plan.chunkings.get(name, "not split")),
-            **({} if plan.corpus is not None else {"description": RETURNED, "complete": False}),
+            **({"description": RETURNED, "complete": False} if _is_returned(plan, name) else {}),
             "path": chunks_path(name),
             "sha256": corpus.sha256,
             "chunks": len(corpus.ids),
@@ -89,6 +90,10 @@ def chunk_records(plan: BenchmarkPlan, chunks: Mapping[str, Corpus]) -> dict[str
         }
         for name, corpus in chunks.items()
     }
+
+
+def _is_returned(plan: BenchmarkPlan, chunking: str) -> bool:
+    return plan.corpus is None or chunking == RETURNED_CHUNKS
 
 
 def manifest_of(
@@ -130,7 +135,7 @@ def manifest_of(
             "score ties": TIE_RULE,
             "retrieval": [
                 _retrieval(name, runs[name], result)
-                | ({"chunking": chunking_of(plan.systems[name])} if chunkings else {})
+                | ({"chunking": result.chunking or chunking_of(plan.systems[name])} if chunkings else {})
                 for name, result in results.items()
             ],
         },
