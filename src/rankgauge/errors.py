@@ -180,6 +180,8 @@ class Note:
 class RankgaugeWarning(UserWarning):
     """An input that was accepted, with a caveat. Python shows each message once, unless a filter asks for more."""
 
+    is_noted = False  # whether a note of the result says it, too, which a command prints
+
 
 _issued: set[str] = set()  # messages; Python forgets what it has shown whenever a library changes a filter
 _held: ContextVar[list[str] | None] = ContextVar("held_warnings", default=None)
@@ -203,8 +205,10 @@ def found_text(value: object, *, with_value: bool = False) -> str:
     return f"{type(value).__name__}: {shown(repr(value))}" if with_value else type(value).__name__
 
 
-def warn_user(message: str) -> None:
+def warn_user(message: str, *, is_noted: bool = False) -> None:
     """Warn of an input that was accepted, once for each message; the only place that issues a Python warning.
+
+    ``is_noted`` says that a note of the result has the same message: in Python, a note is easily missed.
 
     The warning belongs to the line that called rankgauge. That line names its file in angle brackets, for which Python
     looks for no source: a message about a run is not followed by a line of code.
@@ -223,7 +227,9 @@ def warn_user(message: str) -> None:
     name = os.path.basename(frame.f_code.co_filename).strip("<>")  # noqa: PTH119 - as above
     registry = frame.f_globals.setdefault("__warningregistry__", {})
     module = frame.f_globals.get("__name__")
-    warnings.warn_explicit(message, RankgaugeWarning, f"<{name}>", frame.f_lineno, module, registry)
+    warning = RankgaugeWarning(message)
+    warning.is_noted = is_noted
+    warnings.warn_explicit(warning, None, f"<{name}>", frame.f_lineno, module, registry)
 
 
 def _is_shown_once(message: str) -> bool:

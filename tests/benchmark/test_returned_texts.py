@@ -1,4 +1,4 @@
-"""A benchmark without a corpus uses the texts that retrievers return."""
+"""A benchmark uses the texts that retrievers return: without a corpus, and for chunks that the corpus does not have."""
 
 from __future__ import annotations
 
@@ -158,3 +158,52 @@ def test_the_same_answers_give_the_same_folder(tmp_path: Path) -> None:
         digests.append((tmp_path / name / "runs/find.jsonl").read_bytes())
     assert digests[0] == digests[1]
     assert b"latency" not in digests[0]
+
+
+# Chunks that are returned beside a corpus of whole documents: their texts are those that labels are matched with.
+
+
+def write_whole_documents(name: str) -> None:
+    """A corpus of one document, which has all chunks."""
+    Path("whole.jsonl").write_text(json.dumps({"_id": name, "text": " ".join(TEXTS.values())}) + "\n")
+
+
+@pytest.mark.parametrize("beside", [(), ("lexical",)])
+def test_chunks_that_the_corpus_does_not_have_are_matched_by_their_own_texts(
+    command: Command, beside: tuple[str, ...]
+) -> None:
+    write_whole_documents("guide")
+    measures = ("-m", "StRecall@1", "-m", "alpha_nDCG(alpha=1)@3", "-m", "TokenRecall(budget=2000)")
+    write_config()
+    assert benchmark(command, "rankgauge.yaml", *measures[:2], *measures[4:]).code == 0
+    expected = values()
+    more = "".join(f"  {name}: {{mode: {name}}}\n" for name in beside)
+    write_config("corpus: whole.jsonl, ", more)
+    done = benchmark(command, "rankgauge.yaml", *measures)
+    assert done.code == 0, done.err
+    assert {name: found for name, found in values().items() if name not in beside} == expected
+    assert expected["first"]["StRecall@1"] == 1.0
+    assert "left out: alpha_nDCG(alpha=1)@3, whose ideal ranking is made of all chunks" in done.err
+    chunkings = json.loads(Path("out", MANIFEST).read_bytes())["data"]["test collection"]["chunkings"]
+    assert list(chunkings) == [*(["documents"] if beside else []), "returned"]
+    assert command("report", "verify", "out").code == 0
+
+
+def test_results_whose_texts_are_nowhere_are_refused_with_what_to_do(command: Command) -> None:
+    write_whole_documents("guide")
+    words = ("gold.jsonl", "returning_texts:plain")
+    done = benchmark(command, *words, "--corpus", "whole.jsonl")
+    assert (done.code, "'plain': 2 of 2 retrieved documents have no text" in done.err) == (2, True), done.err
+    assert "or return the text of each result" in done.err
+    done = benchmark(command, *words)
+    assert (done.code, "--corpus PATH" in done.err) == (2, True), done.err
+
+
+def test_chunks_with_the_ids_of_documents_are_named(command: Command) -> None:
+    write_whole_documents("c1")
+    Path("same_ids.py").write_text(
+        "def search(query):\n    return [{'id': 'c1', 'text': 'Tires have their pressure'}]\n"
+    )
+    done = benchmark(command, "gold.jsonl", "./same_ids.py:search", "--corpus", "whole.jsonl", "-m", "StRecall@1")
+    assert done.code == 0, done.err
+    assert "search: 1 document came with other texts than whole.jsonl has" in done.err

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import rankgauge as rg
 from rankgauge import InputError, UsageError, evaluate, evaluate_retriever
+from rankgauge.comparison.order_agreement import qrels_agreement
 from rankgauge.errors import InputTypeError
+from tests.conftest import Outcome
 
 JUDGED: dict[str, Any] = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
 RESULTS: dict[str, Any] = {"q1": {"a": 0.5}, "q2": {"c": 0.75}}
@@ -52,7 +57,9 @@ def test_so_they_are_in_json(qrels: Any, run: Any, expected: str, indent: int | 
 
 
 def swapped(qrels: Any, run: Any) -> bool:
-    return "values-swapped" in [note.code for note in evaluate(qrels, run, "P@1").notes]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rg.RankgaugeWarning)
+        return "values-swapped" in [note.code for note in evaluate(qrels, run, "P@1").notes]
 
 
 def test_values_that_look_swapped_are_asked_about(tmp_path: Path) -> None:
@@ -61,6 +68,62 @@ def test_values_that_look_swapped_are_asked_about(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(RESULTS))
     (tmp_path / "b.json").write_text(json.dumps(JUDGED))
     assert swapped(tmp_path / "a.json", tmp_path / "b.json")
+
+
+def as_frame(data: dict[str, dict[str, float]], value: str) -> Any:
+    pandas = pytest.importorskip("pandas")
+    rows = [(query, doc, number) for query, docs in data.items() for doc, number in docs.items()]
+    return pandas.DataFrame(rows, columns=["query", "doc", value])
+
+
+FRACTIONS = {"q1": {"a": 0.7, "b": 0.3}, "q2": {"c": 0.9, "d": 0.1}}
+WHOLE_NUMBERS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1, "d": 1}}
+CALLS: dict[str, Callable[[Any, Any], Any]] = {
+    "evaluate": lambda labels, run: evaluate(labels, run, "RR"),
+    "evaluate_runs": lambda labels, run: rg.evaluate_runs(labels, [run, run], "RR"),
+    "compare": lambda labels, run: rg.compare(labels, [run, run], "RR"),
+    "gate": lambda labels, run: rg.gate(labels, run, require="RR>=0"),
+    "agreement": lambda labels, run: qrels_agreement(labels, labels, [run, run], "RR"),
+    "tune": lambda labels, run: rg.retrieval.tune(labels, [run, run]),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("kind", ["dicts", "frames", "objects"])
+def test_python_warns_of_values_that_look_swapped(call: str, kind: str) -> None:
+    labels, run = {
+        "dicts": lambda: (FRACTIONS, WHOLE_NUMBERS),
+        "frames": lambda: (as_frame(FRACTIONS, "grade"), as_frame(WHOLE_NUMBERS, "score")),
+        "objects": lambda: (rg.Qrels.from_dict(FRACTIONS), rg.Run.from_dict(WHOLE_NUMBERS)),
+    }[kind]()
+    with pytest.warns(rg.RankgaugeWarning, match="are they swapped?"):
+        CALLS[call](labels, run)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "evaluate a.json b.json",
+        "compare a.json b.json c.json",
+        "gate a.json b.json --require RR>=0",
+        "gate a.json b.json -m RR --baseline c.json",
+        "gate a.json b.json -m RR --write-baseline stored.json",
+        "tune a.json b.json c.json",
+        "report html a.json b.json -o page.html",
+        "benchmark run a.json b.json --queries queries.jsonl -o out",
+    ],
+)
+def test_every_command_asks_once_whether_values_are_swapped(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Callable[..., Outcome]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.json").write_text(json.dumps(FRACTIONS))
+    Path("b.json").write_text(json.dumps(WHOLE_NUMBERS))
+    Path("c.json").write_text(json.dumps({**WHOLE_NUMBERS, "q1": {"a": 0, "b": 1}}))
+    Path("queries.jsonl").write_text('{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "two"}\n')
+    done = command(*words.split())
+    assert done.code in (0, 1), done.err
+    assert (done.out + done.err).count("are they swapped?") == 1
 
 
 def test_fractions_as_grades_are_fine_with_scores_or_ranks() -> None:

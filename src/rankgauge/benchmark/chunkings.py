@@ -7,14 +7,14 @@ is made of the chunks of its own chunking.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rankgauge.config.settings import Settings
-from rankgauge.core.formatting import listing
+from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Joined
 from rankgauge.core.passage_judgments import PassageJudgments
 from rankgauge.core.qrels import Qrels
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rankgauge.benchmark.plan import PlannedSystem
 
 INPUTS_FOLDER = "inputs"  # of a benchmark: copies of its files, and what is made from them
+RETURNED_CHUNKS = "returned"  # of chunks that systems returned with their texts, and that are not documents
 WHOLE_DOCUMENTS = "documents"  # the name of the chunking of a system that searches the documents as they are
 
 
@@ -124,6 +125,71 @@ def stored_labels(folder: Path, path: str, queries: Queries) -> GoldLabels:
     return replace(labels, passages=[replace(passage, source=path) for passage in labels.passages])
 
 
+def systems_with_own_chunks(runs: Mapping[str, Run], corpus: Corpus) -> list[str]:
+    """The systems whose results are not documents of a corpus, but came with texts; raises if one has neither."""
+    known, names = set(corpus.ids), []
+    for name, run in runs.items():
+        documents = dict.fromkeys(run.docs)
+        unknown = [doc for doc in documents if doc not in known]
+        if not unknown:
+            continue
+        texts = {} if run.extras is None else run.extras.texts
+        without = [doc for doc in unknown if texts.get(doc.decode("utf-8", "surrogateescape")) is None]
+        if without:
+            raise InputError(
+                f"{shown(name)}: {len(without):,} of {len(documents):,} retrieved documents have no text, neither "
+                f"returned nor in {corpus.source}: {listing(map(shown, without))}",
+                hint="name the chunks that it searches as the corpus, or return the text of each result",
+            )
+        names.append(name)
+    return names
+
+
+def text_notes(runs: Mapping[str, Run], corpus: Corpus) -> list[Note]:
+    """Which systems returned other texts than the corpus has under the same ids: chunks with the ids of documents."""
+    returned = {
+        name: {doc: " ".join(text.split()) for doc, text in run.extras.texts.items() if text}
+        for name, run in runs.items()
+        if run.extras is not None and run.extras.texts
+    }
+    counts = dict.fromkeys(returned, 0)
+    for document in corpus if returned else ():
+        name = document.id.decode("utf-8", "surrogateescape")
+        own = {" ".join(document.text.split()), " ".join(document.full_text.split())}
+        for system, texts in returned.items():
+            counts[system] += name in texts and texts[name] not in own
+    return [
+        Note(
+            "corpus-texts",
+            f"{system}: {plural(count, 'document')} came with other texts than {corpus.source} has; labels are matched "
+            "with those of the corpus: give chunks ids of their own, or leave out the corpus",
+        )
+        for system, count in counts.items()
+        if count
+    ]
+
+
+class WithoutIdeal(NamedTuple):
+    """Settings without measures that need all chunks, and a note on these measures."""
+
+    settings: Settings
+    note: Note
+
+
+def without_ideal(settings: Settings, systems: Sequence[str]) -> WithoutIdeal | None:
+    """What is scored if only returned chunks of some systems are known; None if that changes nothing."""
+    measures = settings.conventions.measures(settings.measures)
+    ideal = [measure for measure in measures if dict(measure.parameters).get("norm") == "ideal"]
+    if not ideal:
+        return None
+    kept = tuple(str(measure) for measure in measures if measure not in ideal)
+    why = f"of {listing(map(shown, systems))} only the chunks that were returned are known"
+    if not kept:
+        raise InputError(f"{ideal[0]} has an ideal ranking, which is made of all chunks, and {why}")
+    text = f"left out: {listing(map(str, ideal))}, whose ideal ranking is made of all chunks; {why}"
+    return WithoutIdeal(replace(settings, measures=kept), Note("no-ideal", text))
+
+
 def resolved_path(chunking: str) -> str:
     """The path of the labels for one chunking in the folder of a benchmark."""
     return f"{INPUTS_FOLDER}/labels-{chunking}.qrels"
@@ -166,8 +232,9 @@ def check_chunkings(
             hint="name quotes or spans of the documents in the configuration: collection: gold",
         )
     for name in chunkings:
-        if name == WHOLE_DOCUMENTS:
-            raise UsageError(f"{shown(name)} is the name of documents that are not split", hint="choose another one")
+        if name in (WHOLE_DOCUMENTS, RETURNED_CHUNKS):
+            what = "documents that are not split" if name == WHOLE_DOCUMENTS else "chunks that retrievers return"
+            raise UsageError(f"{shown(name)} is the name of {what}", hint="choose another one")
         if not SYSTEM_NAME.fullmatch(name):
             raise UsageError(
                 f"a chunking's name must be usable as a file name, found {shown(name)}",

@@ -8,7 +8,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rankgauge.benchmark.chunkings import INPUTS_FOLDER, BenchmarkGold, chunking_of, chunks_path, resolved_path
+from rankgauge.benchmark.chunkings import (
+    INPUTS_FOLDER,
+    RETURNED_CHUNKS,
+    BenchmarkGold,
+    chunking_of,
+    chunks_path,
+    resolved_path,
+)
 from rankgauge.benchmark.folder import SNIPPETS, StoredInputs, settings_of
 from rankgauge.benchmark.plan import BenchmarkPlan
 from rankgauge.config.settings import Settings
@@ -46,6 +53,7 @@ class SystemResult:
     identity: Mapping[str, Any]
     cost: Cost
     indexes: tuple[IndexRecord, ...] = ()
+    chunking: str | None = None  # of the chunks that it returned, if they are not those of the plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +85,7 @@ def chunk_records(plan: BenchmarkPlan, chunks: Mapping[str, Corpus]) -> dict[str
         name: {
             **(plan.chunkings[name].to_dict() if name in plan.chunkings else {}),
             "description": str(plan.chunkings.get(name, "not split")),
-            **({} if plan.corpus is not None else {"description": RETURNED, "complete": False}),
+            **({"description": RETURNED, "complete": False} if _is_returned(plan, name) else {}),
             "path": chunks_path(name),
             "sha256": corpus.sha256,
             "chunks": len(corpus.ids),
@@ -85,6 +93,10 @@ def chunk_records(plan: BenchmarkPlan, chunks: Mapping[str, Corpus]) -> dict[str
         }
         for name, corpus in chunks.items()
     }
+
+
+def _is_returned(plan: BenchmarkPlan, chunking: str) -> bool:
+    return plan.corpus is None or chunking == RETURNED_CHUNKS
 
 
 def manifest_of(
@@ -126,7 +138,7 @@ def manifest_of(
             "score ties": TIE_RULE,
             "retrieval": [
                 _retrieval(name, runs[name], result)
-                | ({"chunking": chunking_of(plan.systems[name])} if chunkings else {})
+                | ({"chunking": result.chunking or chunking_of(plan.systems[name])} if chunkings else {})
                 for name, result in results.items()
             ],
         },

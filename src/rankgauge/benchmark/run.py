@@ -17,6 +17,7 @@ import numpy as np
 
 from rankgauge.benchmark.chunkings import (
     INPUTS_FOLDER,
+    RETURNED_CHUNKS,
     WHOLE_DOCUMENTS,
     BenchmarkGold,
     CombinedCorpus,
@@ -26,6 +27,9 @@ from rankgauge.benchmark.chunkings import (
     resolved_labels,
     resolved_path,
     stored_labels,
+    systems_with_own_chunks,
+    text_notes,
+    without_ideal,
     write_chunkings,
 )
 from rankgauge.benchmark.folder import (
@@ -145,9 +149,20 @@ def run_benchmark(
         if documents is None:
             documents = _returned_documents(fetched)
             if labels is not None:
-                texts = texts_of_runs(fetched, fetched, Reading())
+                texts = _texts_of(fetched)
                 chunks = write_chunkings(texts, [WHOLE_DOCUMENTS], {}, work)
                 _write_resolved(work, labels, chunks, plan.matching)
+        elif labels is not None:
+            on_documents = _runs_on_documents(plan, results)
+            own = systems_with_own_chunks(on_documents, documents)
+            for note in text_notes({name: run for name, run in on_documents.items() if name not in own}, documents):
+                listener.noted(note)
+            results, chunks = _with_own_chunks(plan, results, own, chunks, work)
+            if own and (ideal := without_ideal(plan.settings, own)) is not None:
+                plan = replace(plan, settings=ideal.settings)
+                listener.noted(ideal.note)
+            inputs = replace(inputs, plan=plan)
+            _write_resolved(work, labels, chunks, plan.matching)
         snippets, count = _write_snippets(work, CombinedCorpus(chunks) if chunks else documents, fetched)
         if chunks and documents is not None:
             count = sum(1 for _ in documents)
@@ -159,7 +174,7 @@ def run_benchmark(
         corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count, *snippets)
         manifest = manifest_of(inputs, corpus, runs, results, failed, chunk_records(plan, chunks))
         manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
-        scored_on = judgments or _stored_gold(work, inputs, chunks, list(results))
+        scored_on = judgments or _stored_gold(work, inputs, chunks, results)
         stored = StoredInputs({_name(work, file): file for file in files}, queries, scored_on)
         report = write_reports(work, manifest, stored)
         install(work, folder)
@@ -195,12 +210,13 @@ def _batch(plan: BenchmarkPlan, queries: Queries) -> QueryBatch:
 
 
 def _stored_gold(
-    folder: Path, inputs: BenchmarkInputs, chunks: Mapping[str, Corpus], systems: list[str]
+    folder: Path, inputs: BenchmarkInputs, chunks: Mapping[str, Corpus], results: Mapping[str, SystemResult]
 ) -> BenchmarkGold:
     """The gold of a benchmark as `report verify` will read it."""
     labels = stored_labels(folder, _name(folder, inputs.labels), inputs.parsed_queries)
-    chunkings = {name: chunking_of(inputs.plan.systems[name]) for name in systems}
-    return BenchmarkGold(labels, chunks, chunkings, inputs.plan.matching, inputs.plan.corpus is not None)
+    chunkings = {name: one.chunking or chunking_of(inputs.plan.systems[name]) for name, one in results.items()}
+    is_complete = inputs.plan.corpus is not None and RETURNED_CHUNKS not in chunks
+    return BenchmarkGold(labels, chunks, chunkings, inputs.plan.matching, is_complete)
 
 
 def _write_resolved(
@@ -222,11 +238,41 @@ def _returned_documents(runs: Sequence[Run]) -> Corpus | None:
     return InMemoryCorpus(known, RETURNED) if known else None
 
 
+def _texts_of(runs: Sequence[Run]) -> Corpus:
+    """The chunks that runs came with; raises if one has none."""
+    try:
+        return texts_of_runs(runs, runs, Reading())
+    except InputError as error:
+        hint = "return the text of each result, or name the documents or chunks: --corpus PATH"
+        raise InputError(error.message, hint=hint) from None
+
+
 def _chunks(plan: BenchmarkPlan, documents: Corpus | None, folder: Path) -> dict[str, Corpus]:
     """The chunks that the systems search, by chunking, if there is gold to score them on."""
     if plan.gold is None or documents is None:
         return {}
     return write_chunkings(documents, map(chunking_of, plan.systems.values()), plan.chunkings, folder)
+
+
+def _runs_on_documents(plan: BenchmarkPlan, results: Mapping[str, SystemResult]) -> dict[str, Run]:
+    """The runs of systems that do not search chunks of the plan."""
+    return {name: result.run for name, result in results.items() if plan.systems[name].chunking is None}
+
+
+def _with_own_chunks(
+    plan: BenchmarkPlan, results: Mapping[str, SystemResult], own: Sequence[str], chunks: Mapping[str, Corpus], to: Path
+) -> tuple[dict[str, SystemResult], dict[str, Corpus]]:
+    """The results and the chunks if systems returned chunks of their own: labels by text are matched with these."""
+    if not own:
+        return dict(results), dict(chunks)
+    runs = [results[name].run for name in own]
+    chunks = {**chunks, **write_chunkings(_texts_of(runs), [RETURNED_CHUNKS], {}, to)}
+    results = {
+        name: replace(result, chunking=RETURNED_CHUNKS if name in own else chunking_of(plan.systems[name]))
+        for name, result in results.items()
+    }
+    used = {result.chunking for result in results.values()}
+    return results, {name: corpus for name, corpus in chunks.items() if name in used}
 
 
 def _run_systems(runner: SystemRunner) -> tuple[dict[str, SystemResult], dict[str, RankgaugeError]]:

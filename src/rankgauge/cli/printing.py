@@ -80,13 +80,14 @@ def ascii_only() -> bool:
 
 
 @contextmanager
-def collected_notes() -> Iterator[list[Note]]:
-    """Warnings of the readers, collected instead of shown."""
+def collected_notes(*, shows_noted: bool = False) -> Iterator[list[Note]]:
+    """Warnings of the readers, collected instead of shown; those that are notes of results only if these are not."""
     notes: list[Note] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RankgaugeWarning)
         yield notes
-    messages = [str(item.message) for item in caught if issubclass(item.category, RankgaugeWarning)]
+    own = [item.message for item in caught if isinstance(item.message, RankgaugeWarning)]
+    messages = [str(message) for message in own if shows_noted or not message.is_noted]
     notes += [Note("input", message) for message in dict.fromkeys(messages)]
 
 

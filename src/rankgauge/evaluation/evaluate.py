@@ -218,7 +218,15 @@ def evaluate_measures(
         return Evaluation(judgments, (), tuple(scores), texts).uniquely_named()
     joins = _joins(judgments, runs, requested, conventions, reading)
     scores = [score(judgments, joined, requested, conventions) for joined in joins]
+    _warn_of_swapped_values(joins)
     return Evaluation(judgments, tuple(joins), tuple(scores), texts).uniquely_named()
+
+
+def _warn_of_swapped_values(joins: Sequence[Joined]) -> None:
+    from rankgauge.io.pipeline.joining import SWAPPED  # which made the joins
+
+    for note in dict.fromkeys(note for joined in joins for note in joined.notes if note.code == SWAPPED):
+        warn_user(note.message, is_noted=True)
 
 
 def _joins(

@@ -206,7 +206,7 @@ def tune_command(
     named.check_asking(also=("k",))
     if out is not None:
         check_writable(out, inputs=inputs)
-    with collected_notes() as notes:
+    with collected_notes(shows_noted=True) as notes:
         depth = max(DEFAULT_DEPTH, needed_depth([parse_measure(tuning.measure)]))
         opening = Opening(depth, depth, needs_rankings=True, asking=asking)
         opened = named.open(reading, opening).judged(reading)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 FEW_JUDGED = 10  # ids are examined if fewer than one in this many of the documents that could be judged is judged …
 EXAMINED_ROWS = 1 << 18  # … in the first rows of a run
+SWAPPED = "values-swapped"
 SWAPPED_VALUES = (
     "the judgments have fractions as grades, and the results only whole numbers as scores: are they swapped? judgments "
     "come first, then results"
@@ -148,7 +149,7 @@ def _with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[]
     path_notes = _path_notes(qrels, results(), joined.hits) if has_paths else ()
     notes += _document_notes(qrels, results(), joined.hits, path_notes) if has_few_judged else path_notes
     if has_fractions and _scores_look_like_grades(results()):
-        notes += (Note("values-swapped", SWAPPED_VALUES),)
+        notes += (Note(SWAPPED, SWAPPED_VALUES),)
     return replace(joined, notes=joined.notes + notes)
 
 
