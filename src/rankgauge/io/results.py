@@ -44,7 +44,7 @@ from rankgauge.io.formats.case_keys import KEYS
 from rankgauge.io.formats.detection import HEAD_BYTES, YAML_SUFFIXES, Head
 from rankgauge.io.formats.frames import is_frame
 from rankgauge.io.formats.named_columns import LABEL_ROLES, SHARED_ROLES, names_labels, normalize_name
-from rankgauge.io.formats.test_sets import CASES_SOURCE, as_json, is_case_header, is_test_set
+from rankgauge.io.formats.test_sets import CASES_SOURCE, as_json, filtered_name, is_case_header, is_test_set
 from rankgauge.io.queries import Queries, as_queries
 from rankgauge.io.read import (
     SourceRows,
@@ -250,6 +250,7 @@ class _Opener:
 
     def __init__(self, reading: Reading, opening: Opening, queries: Any) -> None:
         self.reading, self.opening = reading, opening
+        self.with_texts = ""  # the test cases that have texts, as they are named
         self.may_be_texts = False  # whether the key of the labels does not say that they are ids
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
         self.notes: list[Note] = [] if self.queries is None else list(self.queries.notes)
@@ -449,6 +450,7 @@ class _Opener:
     def _cases(self, data: Any) -> tuple[Qrels, dict[str, str]]:
         """The judgments of test cases, and the texts of their queries."""
         cases = self._case_log(data)
+        self.with_texts = filtered_name(cases.faults.source, cases.keys.get("query", "query"))
         self.notes += [note for note in cases.notes if note.code != "text-unused" or self.reading.match != "text"]
         name = source_name(data) if isinstance(data, (str, Path, LoadedFile)) else CASES_SOURCE
         if self.matching is not None:
@@ -622,6 +624,13 @@ class _Opener:
         self._check_first_words(ids)
         if not known and sum(len(query.split()) > 1 for query in ids) > len(ids) / 2:
             known = {query: query for query in ids}
+        missing = [query for query in ids if query not in known]
+        if texts and missing and self.queries is None:
+            found = listing(map(shown, missing), 3)
+            raise InputError(
+                f"{judgments.name}: {len(missing)} of {len(ids)} cases have no text to ask: {found}",
+                hint=f"to leave such cases out: {self.with_texts}; texts in another file: --queries FILE",
+            )
         return {query: known[query] for query in ids if query in known}
 
     def _check_first_words(self, judged: Sequence[str]) -> None:

@@ -99,7 +99,28 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("one-any-id.json", cases("expectedEntryId", one=True), {}, ONE),
     ("tenant.json", cases("expected_files", expected_row_id="t1", expected_entry_ids=["x"]), {}, ONE),
     ("uris.json", cases("relevantSourceUris"), {}, ONE),
+    ("relevant-string.json", cases("relevant", one=True), {}, ONE),
+    ("rel-id.json", cases("rel_id", one=True), {}, ONE),
+    ("target.json", cases("target_docs"), {}, ONE),
+    ("cited.json", cases("must_cite", must_include=["Merit", "H0201"]), {}, ONE),
+    ("ids-included.json", cases("must_include"), {}, ONE),
+    ("retrieved.json", cases("expect_retrieved"), {}, ONE),
+    ("lists.yaml", yaml.safe_dump({"v": 1, "queries": [{"id": n, "text": query, "expected": {"files": docs, "k": 3}}
+                                                       for n, (query, docs) in enumerate(ONE.items())]}), {}, ONE),
+    ("patterns.json", {"queries": cases("relevant"), "patterns": [{"id": "p", "expected": ["x"]}]}, {}, ONE),
+    ("again.csv", f"question,expected_file,level\n{A},d1,easy\n{B},d2,easy\n{A},d1,hard\n", {}, ONE),
+    ("left-out.json#[?relevant_ids]", [*cases("relevant_ids"), {"question": "third?"}], {}, ONE),
+    ("left-out.jsonl#[?gold]", [*cases("gold"), {"question": "third?"}], {}, ONE),
+    ("left-out.csv#[?best]", f"question,best\n{A},d1\n{B},d2\n", {"relevant": "best"}, ONE),
+    ("in-list.yaml#cases[?expected]", yaml.safe_dump({"cases": [*cases("expected"), {"query": "x"}], "more": [1]}), {},
+     ONE),
+    ("weights.json", cases("relevant", weight="high"), {}, ONE),
     # Keys that only the user knows
+    ("documents.jsonl", cases("expected_sources", {A: [{"document": "d1", "pages": [2]}],  # type: ignore[dict-item]
+                                                   B: [{"document": "d2", "pages": []}]}),  # type: ignore[dict-item]
+     {"relevant": "expected_sources.document"}, ONE),
+    ("two-lists.json", [{"query": query, "expected": {"files": docs, "symbols": ["f"]}} for query, docs in ONE.items()],
+     {"relevant": "expected.files"}, ONE),
     ("messages.json", [{"query": A, "expected": {"top": "d1", "relevant_messages": ["d1"]}}],
      {"relevant": "expected.relevant_messages"}, {A: ["d1"]}),
     ("best.json", cases("best", one=True), {"relevant": "best"}, ONE),
@@ -217,9 +238,19 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "parts of the ids: --match contains$"),
     ("any-ids.json", cases("expected_entry_ids", expected_guide_id="g"), "found 2: 'expected_entry_ids', ",
      "--column relevant=expected_entry_ids"),
+    ("topic.json", cases("expected_topic", one=True, category="x"), "without a key.*'expected_topic'",
+     "name it: --column relevant=expected_topic; if results have it as a field: --match-field expected_topic=topic "),
+    ("kept-groups.json", [{"question": A, "answer_groups": [["d1", "d2"], ["d3"]]}], "'answer_groups' has groups",
+     "--column evidence=answer_groups$"),
+    ("contexts.json", [{"question": A, "ground_truth": "In the settings.", "sources": ["d1"]}], "looks like an answer",
+     "--column relevant=sources$"),
+    ("paths.json", cases("reference_contexts", {A: ["visa.txt"]}), r"expect text \('reference_contexts'\)",
+     "--match text; if these are ids: --column relevant=reference_contexts$"),
+    ("flag.json", cases("expected_file", expected_section="a", should_match=True), "found 2: 'expected_file', 'expe",
+     "--match-field expected_file=id,expected_section=section "),
     ("groups.json", [{"question": A, "relevant": [["d1", "d2"], ["d3"]]}], "a group of 2: 'd1', 'd2'", "are evidence"),
     ("missing.json", [*cases("relevant_ids"), {"question": "third?"}], "'relevant_ids', as other cases have.*'third",
-     "write \\[\\]"),
+     r"write \[\] if a case expects nothing; to leave such cases out: 'missing.json#\[\?relevant_ids\]'"),
     ("corpus.json", {"documents": [{"id": "x", "chunks": []}], "queries": cases("expect", one=True, text="text")},
      r"test cases in 2 lists: 'documents' \(1 object\), 'queries' \(2 objects\).*known for the relevant documents",
      "'corpus.json#queries', with --column relevant=expect"),
@@ -327,6 +358,9 @@ NOTHING: list[dict[str, Any]] = [
     {"relevant": []}, {"relevant": None}, {"relevant": {}}, {"answerable": False}, {"shouldAbstain": True},
     {"expectAbstain": True}, {"negative": True}, {"in_kb": False}, {"expected_behavior": "refuse"},
     {"expect": "not_in_corpus"}, {"kind": "nonsense"}, {"category": "unanswerable"}, {"category": "refusal"},
+    {"expected_fallback": True}, {"should_match": False}, {"expect_empty": True}, {"should_find_answer": False},
+    {"must_refuse": True}, {"expected_sufficient": False}, {"question_type": "out_of_scope"}, {"type": "negative"},
+    {"tags": ["hard", "unanswerable"]}, {"expectedBehavior": "no_answer"}, {"category": "not-in-kb"}, {"is_ood": True},
 ]  # fmt: skip
 
 
@@ -339,6 +373,21 @@ def test_a_case_that_expects_nothing_is_counted_apart_from_the_means(row: dict[s
     notes = {note.code: note.message for note in scores.notes}
     assert notes["expects-nothing"] == "1 case expects nothing, not averaged: 1 returned nothing"
     assert "no-relevant" not in notes
+
+
+def test_a_list_of_its_own_has_the_cases_that_expect_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps({"v": 1, "answerable": cases("relevant"), "unanswerable": [{"question": "nothing?"}]}))
+    scores = evaluate(path, lambda query, k: ["wrong", *ONE.get(query, [])], ["RR"])
+    assert (scores["RR"], int(scores.averaged.sum()), len(scores)) == (0.5, 2, 3)
+    assert notes_of(path)["beside-cases"].endswith("those under 'answerable', 'unanswerable'; not used: 'v'")
+
+
+def test_a_flag_that_says_nothing_of_answers_changes_nothing() -> None:
+    assert answerable_flag({"should_refuse": False}) is None
+    assert answerable_flag({"should_refuse": False, "category": "out_of_scope"}) is False
+    assert answerable_flag({"answerable": True, "category": "negative"}) is True
+    assert answerable_flag({"must_match": ["x"], "category": "returns", "type": "missing_shipment"}) is None
 
 
 def test_duplicating_a_case_without_an_answer_changes_no_mean() -> None:
@@ -404,6 +453,114 @@ def test_lines_with_comments_are_left_out_and_lines_stay_as_they_are(tmp_path: P
         read_qrels(path)
     path.write_text(f'// ours\n{{"q": "{A}", "gold": ["d1"]}}\n# more\n{{"q": "{B}", "gold": ["d2"]}}\n')
     assert notes_of(str(path))["comment"] == f"{path}: 2 comment lines left out"
+
+
+def test_what_is_counted_once_left_out_or_not_compared_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps([*cases("relevant", weight="high"), *cases("relevant"), {"question": "third?"}]))
+    notes = notes_of(f"{path}#[?relevant]")
+    assert "1 of 5 cases left out: no 'relevant'" in notes["left-out"]
+    assert "2 cases with the query and labels of another, counted once" in notes["case-repeated"]
+    assert "weight is text, so every query counts the same; to show groups: --by weight" in notes["weight-unused"]
+    with pytest.raises(InputError, match="each query once"):
+        read_qrels_of([*cases("relevant"), *cases("relevant", {A: ["d2"]})])
+    with pytest.raises(InputError, match="a key 'nope', found 'question', 'relevant', 'weight'"):
+        notes_of(f"{path}#[?nope]")
+
+
+def read_qrels_of(rows: list[Any]) -> Any:
+    return open_inputs(rows, [{A: ["d1"]}], Reading(), None, Opening(10))
+
+
+@pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
+def test_cases_without_a_text_are_refused_before_any_is_asked(tmp_path: Path) -> None:
+    path, asked = tmp_path / "cases.json", []
+    path.write_text(json.dumps([{"id": "1", "query": A, "relevant": ["d1"]}, {"id": "2", "relevant": ["d2"]}]))
+    with pytest.raises(InputError, match=r"1 of 2 cases have no text to ask: '2'(?s:.*)cases.json#\[\?query\]'"):
+        evaluate(path, lambda query: asked.append(query) or ["d1"])
+    assert asked == []
+    assert evaluate(f"{path}#[?query]", lambda query: ["d1"], ["RR"])["RR"] == 1
+    assert evaluate(path, {"1": ["d1"], "2": ["d2"]}, ["RR"])["RR"] == 1
+
+
+# -- labels with several fields, in one option --------------------------------------------------------------------
+
+PAGES = [("b.pdf", 1), ("a.pdf", 1), ("a.pdf", 3), ("c.pdf", 9)]
+CHUNKS = [{"id": f"c{n}", "path": f"docs/{doc}", "document": doc, "page": page, "title": f"Part {page} of {doc}",
+           "labels": [f"p{page}", "all"], "lines": [10 * page, 10 * page + 5]}
+          for n, (doc, page) in enumerate(PAGES)]  # fmt: skip
+FIELDS: list[tuple[str, list[Any], str, Any]] = [
+    # cases, the option, and whether a result is right, in plain Python
+    ("objects", [{"query": A, "gold": [{"document": "a.pdf", "page": 3}]}], "document,page",
+     lambda r: (r["document"], r["page"]) == ("a.pdf", 3)),
+    ("list", [{"query": A, "expected_sources": [{"document": "a.pdf", "pages": [3, 4]}]}], "document,pages=page",
+     lambda r: r["document"] == "a.pdf" and r["page"] in (3, 4)),
+    ("one-object", [{"query": A, "expect": {"title_contains": "3 of a", "max_rank": 3}}], "title_contains",
+     lambda r: "3 of a" in r["title"]),
+    ("part", [{"query": A, "expect": {"document": "a.pdf", "path_contains": "/a"}}], "document,path_contains=path",
+     lambda r: r["document"] == "a.pdf" and "/a" in r["path"]),
+    ("prefix", [{"query": A, "expect": [{"path_prefix": "docs/c"}]}], "path_prefix",
+     lambda r: r["path"].startswith("docs/c")),
+    ("optional", [{"query": A, "expect": [{"document": "c.pdf"}]}, {"query": B, "expect": [{"page": 3}]}],
+     "document,page", {A: lambda r: r["document"] == "c.pdf", B: lambda r: r["page"] == 3}),
+    ("any-name", [{"query": A, "answers": [{"document": "a.pdf", "page": 3}], "expected": "42"}], "document,page",
+     lambda r: (r["document"], r["page"]) == ("a.pdf", 3)),
+    ("beside", [{"query": A, "expected_file": "a.pdf", "gold_page": 3}], "expected_file=document,gold_page=page",
+     lambda r: (r["document"], r["page"]) == ("a.pdf", 3)),
+    ("topic", [{"query": A, "expected_label": "p9"}], "expected_label=labels", lambda r: "p9" in r["labels"]),
+    ("either", [{"query": A, "expected_ids": ["c3"]}, {"query": B, "expected_labels": ["p3"]}],
+     "expected_ids=id,expected_labels=labels", {A: lambda r: r["id"] == "c3", B: lambda r: "p3" in r["labels"]}),
+    ("lines", [{"query": A, "gold": [{"path": "docs/a.pdf", "lines": [33, 40]}]}], "path,lines",
+     lambda r: r["path"] == "docs/a.pdf" and r["lines"][0] <= 40 and r["lines"][1] >= 33),
+    ("dotted", [{"query": A, "expect": {"at": {"page": 9}}}], "at.page=page", lambda r: r["page"] == 9),
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
+@pytest.mark.parametrize(("rows", "option", "is_right"), [row[1:] for row in FIELDS], ids=[row[0] for row in FIELDS])
+def test_one_option_names_the_fields_of_labels(rows: list[Any], option: str, is_right: Any) -> None:
+    results = [{"id": "other", "text": "without fields"}, *CHUNKS]
+    values = []
+    for row in rows:
+        matches = is_right[row["query"]] if isinstance(is_right, dict) else is_right
+        values.append(next(1 / rank for rank, one in enumerate(results, 1) if rank > 1 and matches(one)))
+    found = evaluate(rows, lambda query, k: results, ["RR"], reading=Reading(match_fields=(option,)))
+    assert found["RR"] == pytest.approx(sum(values) / len(values))
+
+
+def test_the_fields_that_a_refusal_suggests_work_as_they_are() -> None:
+    for label in ({"document": "a.pdf", "pages": [3], "note": "x"}, {"title_contains": "3 of a", "max_rank": 2},
+                  {"document": "a.pdf", "page": 3, "must_include_phrases": ["x"]}):  # fmt: skip
+        rows = [{"query": A, "expected_sources": [label]}]
+        with pytest.raises(InputError) as refused:
+            evaluate(rows, lambda query, k: CHUNKS)
+        option = re.search(r"--match-field (\S+)", refused.value.hint or "")
+        assert option is not None
+        reading = Reading(match_fields=(option[1],))
+        assert evaluate(rows, lambda query, k: CHUNKS, ["RR"], reading=reading)["RR"] == pytest.approx(1 / 3)
+
+
+def test_a_field_that_no_label_or_no_result_has_is_an_error() -> None:
+    rows = [{"query": A, "gold": [{"document": "a.pdf", "page": 3, "clause": "x"}]}]
+    with pytest.raises(InputError, match=r"no label has 'pge', which --match-field names(?s:.*)did you mean page"):
+        evaluate(rows, lambda query, k: CHUNKS, reading=Reading(match_fields=("document,pge",)))
+    with pytest.raises(InputError, match=r"no result has 'sheet': found 'document'(?s:.*)--match-field page=PATH"):
+        evaluate(rows, lambda query, k: CHUNKS, reading=Reading(match_fields=("document,page=sheet",)))
+    notes = open_inputs(
+        rows, [lambda query, k: CHUNKS], Reading(match_fields=("document,page",)), None, Opening(10)
+    ).notes
+    assert (
+        "labels also have 'clause', which is not compared"
+        in {note.code: note.message for note in notes}["field-unused"]
+    )
+
+
+def test_quotes_in_objects_are_labels_by_text() -> None:
+    rows = [{"query": A, "must_include": [{"fact": "x", "source_quote": "page 3", "source_file": "a"},
+                                          {"fact": "y", "source_quote": "nowhere", "source_file": "a"}]}]  # fmt: skip
+    results = [{"id": str(n), "text": f"this is page {n}"} for n in range(1, 5)]
+    found = evaluate(rows, lambda query, k: results, ["RR", "R@5"], reading=Reading(match="text"))
+    assert (found["RR"], found["R@5"]) == (pytest.approx(1 / 3), 0.5)
 
 
 def test_the_key_that_says_id_wins_and_the_other_is_named() -> None:

@@ -53,16 +53,17 @@ WEAK_TEXT_NAMES = ("text", "input")  # which results have, too
 
 STEMS = ("expected", "expects", "expect", "relevant", "golden", "gold", "ground_truth", "reference", "required",
          "must_include", "must_cite", "should_cite", "must_retrieve", "should_retrieve", "positive")  # fmt: skip
+WEAK_STEMS = ("rel", "target", "correct")  # which need a noun, or say id
 NOUNS = ("document", "doc", "source", "file", "path", "chunk", "note", "memory", "session", "passage", "page", "node",
          "citation", "symbol", "function", "article", "clause", "section", "url", "uri")  # fmt: skip
 OTHER_THINGS = {"answer", "answers", "case", "category", "class", "intent", "label", "query", "question", "response",
                 "tenant", "test", "tool", "tools", "user"}  # whose ids are not those of documents  # fmt: skip
 ID_MARK = re.compile(r"^(?=\S*[0-9/_.:#-])\S+$")  # of a text that may be an id
-COLLECTIVES = ("results", "items", "hits")  # may also be a number, or objects of any kind
+COLLECTIVES = ("results", "items", "hits", "retrieved")  # may also be a number, or objects of any kind
 
 
 def _pattern() -> re.Pattern[str]:
-    stems = "|".join(sorted(map(normalize_name, STEMS), key=len, reverse=True))
+    stems = "|".join(sorted(map(normalize_name, (*STEMS, *WEAK_STEMS)), key=len, reverse=True))
     nouns = "|".join("memor(?:y|ies)" if noun == "memory" else f"{noun}s?" for noun in NOUNS)
     collective = "|".join(COLLECTIVES)
     noun = rf"(?P<noun>(?:{nouns}|contexts?(?=id)){{1,2}})"
@@ -70,7 +71,8 @@ def _pattern() -> re.Pattern[str]:
 
 
 RELEVANT = _pattern()
-STEM_WORDS = {tuple(stem.split("_")) for stem in STEMS}
+WEAK_NAMES = re.compile(rf"(?:{'|'.join(WEAK_STEMS)})(?:{'|'.join(COLLECTIVES)})?")  # without either
+STEM_WORDS = {tuple(stem.split("_")) for stem in (*STEMS, *WEAK_STEMS)}
 MAX_STEM = max(map(len, STEM_WORDS))
 
 
@@ -91,8 +93,9 @@ def label_kind(name: str) -> str | None:
 
     ``any id`` is the id of something that is not known to be a document: ``expected_entry_ids``.
     """
-    match = RELEVANT.fullmatch(normalize_name(name))
-    if match is None:
+    normalized = normalize_name(name)
+    match = RELEVANT.fullmatch(normalized)
+    if match is None or WEAK_NAMES.fullmatch(normalized):
         return "any id" if _is_any_id(name) else None
     return "id" if match["id"] else "noun" if match["noun"] or match["name"] else "bare"
 
@@ -124,8 +127,15 @@ def holds_words(value: Any) -> bool:
 
 
 def takes_one_string(name: str) -> bool:
-    """Whether a single string under a key is an id: its name has a noun, or says id; elsewhere it may be an answer."""
-    return label_kind(name) in ("id", "noun", "any id") or normalize_name(name).endswith(("id", "ids"))
+    """Whether a single string under a key is an id: its name has a noun, or says id; elsewhere it may be an answer.
+
+    What is ``relevant`` is not an answer.
+    """
+    return (
+        normalize_name(name) == "relevant"
+        or label_kind(name) in ("id", "noun", "any id")
+        or normalize_name(name).endswith(("id", "ids"))
+    )
 
 
 def names_for(names: Sequence[str], role: str) -> list[str]:
@@ -146,7 +156,8 @@ def holds_labels(name: str, value: Any) -> bool:
     if isinstance(value, JsonPairs):
         plain = (int, float) if kind == "bare" else (str, int, float, type(None))
         return all(isinstance(inner, plain) for _, inner in value)
-    return isinstance(value, list) or (kind != "bare" and isinstance(value, (str, int)) and not isinstance(value, bool))
+    is_one = isinstance(value, (str, int)) and not isinstance(value, bool)
+    return isinstance(value, list) or (is_one and takes_one_string(name))
 
 
 def holds_grades(value: Any) -> bool:
@@ -175,7 +186,15 @@ def is_case(record: Mapping[str, Any]) -> bool:
     has_labels = any(holds_labels(name, value) for name, value in record.items())
     has_grades = any(holds_grades(record[name]) for name in names_for(names, "grades"))
     has_results = any(_lists_results(record[name]) for name in names_for(names, "retrieved"))
+    has_objects = bool(names_for(names, "query")) and any(_holds_lists(name, value) for name, value in record.items())
+    has_labels = has_labels or has_objects
     return (has_text and not has_document) or has_labels or has_grades or has_results or _has_nested_text(record)
+
+
+def _holds_lists(name: str, value: Any) -> bool:
+    """Whether a key of labels has an object with lists: ``{"expected": {"files": ["a.py"], "symbols": ["f"]}}``."""
+    is_labeled = label_kind(name) is not None and isinstance(value, JsonPairs)
+    return is_labeled and any(_is_plain_list(inner) and inner for _, inner in value)
 
 
 def _has_nested_text(record: Mapping[str, Any]) -> bool:
@@ -512,22 +531,38 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
             hint="compare with parts of the ids: --match contains",
         )
     if texts := expected_text_keys(names) or [name for name in names if is_text_or_label(name)]:
+        hints = ["compare with the texts of the results: --match text"]
+        if label_kind(texts[0]) or not _has_words(table, texts[0]):
+            hints.append(f"if these are ids: --column relevant={texts[0]}")
         return InputError.at(
             source,
             None,
             f"test cases that expect text ({listing(map(shown, texts), 3)}), not documents; {found}",
-            hint="compare with the texts of the results: --match text"
-            + (f"; if these are ids: --column relevant={texts[0]}" if label_kind(texts[0]) else ""),
+            hint="; ".join(hints),
+        )
+    if groups := [name for name in names if any(_is_nested(record.get(name)) for record in table.records)]:
+        return InputError.at(
+            source,
+            None,
+            f"test cases whose {shown(groups[0])} has groups; {found}",
+            hint=f"if one document of each group is enough, they are evidence: --column evidence={groups[0]}",
         )
     if answers := [name for name in names if label_kind(name)]:
         objects = [value for record in table.records if isinstance(value := record.get(answers[0]), JsonPairs)]
         if any(objects):
             return object_labels_error(source, answers[0], [dict(value) for value in objects])
+        known = [*answers, *(name for name in names if any(names_for([name], role) for role in ("id", "query", "k")))]
+        lists = [
+            name for name in names if name not in known and any(_is_plain_list(r.get(name)) for r in table.records)
+        ]
+        is_sentence = bool(lists) and any(" " in str(record.get(answers[0], "")) for record in table.records)
         return InputError.at(
             source,
             None,
             f"test cases whose {shown(answers[0])} looks like an answer, expected the ids of documents; {found}",
-            hint=f"if it is an id, say so: --column relevant={answers[0]}",
+            hint=f"name the key of the documents: --column relevant={lists[0]}"
+            if is_sentence
+            else f"if it is an id, say so: --column relevant={answers[0]}",
         )
     others = [name for name in names if not any(names_for([name], role) for role in ("id", "query", "k"))]
     stemmed = [
@@ -544,6 +579,10 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
         "test cases without a key for the relevant documents (relevant_ids, expected_sources, gold_file, …), " + found,
         hint=hint,
     )
+
+
+def _has_words(table: Records, name: str) -> bool:
+    return any(holds_words(value) for record in table.records if (value := record.get(name)) not in (None, []))
 
 
 def _is_label_value(value: Any) -> bool:
@@ -650,12 +689,17 @@ def answerable_flag(record: Mapping[str, Any]) -> bool | None:
     return False if any(_says_nothing(name, value) for name, value in record.items()) else None
 
 
+def says_nothing(kind: str) -> bool:
+    """Whether a kind of cases is one that expects nothing: unanswerable, out_of_scope, negatives."""
+    return bool(NOTHING_KIND.fullmatch(normalize_name(kind)))
+
+
 def _says_nothing(name: str, value: Any) -> bool:
     """Whether a key is a kind, a category or tags, and says that nothing is expected."""
     if not isinstance(value, (str, list)) or not KIND_NAME.fullmatch(normalize_name(name)):
         return False
     kinds = [value] if isinstance(value, str) else value
-    return any(isinstance(kind, str) and bool(NOTHING_KIND.fullmatch(normalize_name(kind))) for kind in kinds)
+    return any(isinstance(kind, str) and says_nothing(kind) for kind in kinds)
 
 
 @lru_cache(1024)

@@ -21,12 +21,12 @@ TextKind = Literal["contains", "pattern", "prefix"]
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 LEADS = {"expected", "expect", "expects", "must", "should", "required", "gold", "golden", "reference", "ground",
          "relevant", "answer", "text", "contains", "contain", "result"}  # fmt: skip
-NOUNS = {"any", "all", "contain", "contains", "content", "contents", "context", "contexts", "fact", "facts", "include",
-         "includes", "keyword", "keywords", "match", "matches", "mention", "mentions", "pattern", "patterns", "phrase",
-         "phrases", "prefix", "quote", "quotes", "regex", "regexes", "regexp", "snippet", "snippets", "string",
-         "strings", "substring", "substrings", "term", "terms", "text", "texts"}  # fmt: skip
+NOUNS = {"anchors", "any", "all", "contain", "contains", "content", "contents", "context", "contexts", "fact", "facts",
+         "include", "includes", "keyword", "keywords", "match", "matches", "mention", "mentions", "pattern", "patterns",
+         "phrase", "phrases", "prefix", "quote", "quotes", "regex", "regexes", "regexp", "snippet", "snippets",
+         "string", "strings", "substring", "substrings", "term", "terms", "text", "texts"}  # fmt: skip
 ID_WORDS = {"id", "ids", "doc", "docs", "document", "documents", "source", "sources", "file", "files", "path", "paths",
-            "title", "titles"}  # fmt: skip
+            "title", "titles", "uri", "uris", "url", "urls"}  # fmt: skip
 TEXT_NOUNS = {"content", "contents", "context", "contexts", "fact", "facts", "keyword", "keywords", "phrase", "phrases",
               "quote", "quotes", "snippet", "snippets", "term", "terms", "text", "texts"}  # fmt: skip
 TEXT_OWNERS = {"doc", "docs", "document", "documents", "source", "sources", "file", "files"}  # which have such texts

@@ -2,8 +2,9 @@
 
 ``doc_id=metadata.doc`` compares the field ``doc_id`` of a label with what a result has at a path; several are separated
 by commas. ``start..end=from..to`` is a range of two fields on either side, ``title_contains=title`` a part of a text.
-A label and a result become ids that list the values, so that two results with the same values are one; ``match``
-compares them. A label need not have all of the fields: those that it has must match.
+A label and a result become ids that list the values, which ``match`` compares. A result that has an id besides them
+keeps it: two chunks of a page are two results. Without one, results with the same values are one. A label need not have
+all of the fields: those that it has must match.
 """
 
 from __future__ import annotations
@@ -91,12 +92,13 @@ class FieldLabels:
         return json.dumps(values, ensure_ascii=False)
 
     def result_id(self, value: Any) -> str:
-        """The id of a result, or of the first of a pair of a result and its score; one without fields keeps its own."""
+        """The id of a result, or of the first of a pair of a result and its score; its own id is the last value."""
         if isinstance(value, (tuple, list)) and len(value) == 2 and not isinstance(value, JsonPairs):
             value = value[0] if not hasattr(value, "_fields") else value
         values = self._values_at(value, [field.result for field in self.fields], "a result")
-        if all(one is None for one in values):
-            values.append(str(_own_id(value)))
+        own = str(_own_id(value))
+        if own not in values:
+            values.append(own)
         return json.dumps(values, ensure_ascii=False)
 
     def _values_at(self, value: Any, sides: Sequence[tuple[str, ...]], what: str) -> list[Any]:
@@ -144,8 +146,7 @@ class FieldLabels:
         except ValueError:
             values = None
         size = len(self.fields)
-        is_known = isinstance(values, list) and (len(values) == size or values[:-1] == [None] * size)
-        if not is_known:
+        if not isinstance(values, list) or len(values) not in (size, size + 1):
             raise InputError(
                 f"{what} {shown(name)} is an id without fields",
                 hint="--match-field compares objects: the labels and results of a log, test cases and a live retriever",
@@ -170,7 +171,7 @@ def suggested_fields(labels: Iterable[Mapping[str, Any]]) -> str:
 
 def _is_condition(name: str, value: Any) -> bool:
     """Whether a field of a label says which result is meant, rather than describing it."""
-    is_part = set(_words(name)) & (PART_WORDS | PREFIX_WORDS)
+    is_part = (_words(name) or [""])[-1] in PART_WORDS | PREFIX_WORDS
     if NO_FIELDS.fullmatch(normalize_name(name)) or (text_key_of(name) is not None and not is_part):
         return False
     items = value if isinstance(value, list) and not isinstance(value, JsonPairs) else [value]
@@ -230,12 +231,15 @@ def _follow(value: Any, path: str) -> Any:
 
 
 def _own_id(value: Any, default: Any = "") -> Any:
-    """The id that a result has by itself."""
+    """The id that a result has by itself, or that the node or document has that it wraps."""
     if isinstance(value, (str, int)):
         return value
     values = dict(value) if isinstance(value, (JsonPairs, Mapping)) else getattr(value, "__dict__", {})
     key = id_key_of(map(str, values))
-    return default if key is None else values[key]
+    if key is not None:
+        return values[key]
+    wrapped = next((values[name] for name in WRAPPERS if name in values and not isinstance(values[name], str)), None)
+    return default if wrapped is None else _own_id(wrapped, default)
 
 
 def _texts(value: Any, what: str, path: str) -> Any:

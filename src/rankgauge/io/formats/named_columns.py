@@ -62,7 +62,7 @@ ROLES: dict[Kind, tuple[str, ...]] = {
     "run": ("query", "iter", "doc", "rank", "score", "tag"),
 }
 # Roles that the user may name: those of labels only, and those that labels and results both have.
-LABEL_ROLES = ("relevant", "grades", "grade", "id")
+LABEL_ROLES = ("relevant", "grades", "grade", "id", "evidence", "forbidden")
 SHARED_ROLES = ("query", "doc", "iter", "k")
 # The names of texts and metadata in results, as logs have them and retrievers return them, the best first.
 TEXT_FIELD_NAMES = ("text", "page_content", "content", "raw_text", "contents", "body", "document", "passage")

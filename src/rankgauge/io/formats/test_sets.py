@@ -23,7 +23,16 @@ from rankgauge.core.formatting import listing, plural
 from rankgauge.errors import InputError, InputTypeError, Note, shown
 from rankgauge.io.byte_streams import AnyFile, Limits, open_source, split_selector
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats.case_keys import KEYS, NOUNS, answerable_flag, holds_labels, is_case, label_kind, names_for
+from rankgauge.io.formats.case_keys import (
+    KEYS,
+    NOUNS,
+    answerable_flag,
+    holds_labels,
+    is_case,
+    label_kind,
+    names_for,
+    says_nothing,
+)
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
 from rankgauge.io.formats.json_mapping import id_key_of
 from rankgauge.io.formats.json_text import (
@@ -317,8 +326,8 @@ def _cases_of_document(faults: Faults, document: Any, lines: Lines, selector: st
                 source, None, f"expected a list of cases under {shown(selector)}, found none", hint=hint
             )
     else:
-        items, name = _only_cases(source, document)
-        notes += _beside(source, document, name)
+        items, names = _only_cases(source, document)
+        notes += _beside(source, document, names)
     comments = _comments(items)
     notes += [Note("comment", f"{source}: left out, because it is not a case: {_keys(item)}") for item in comments]
     faults.has_lines = len(set(lines.values())) > 1
@@ -347,13 +356,20 @@ def _comments(items: Items) -> list[JsonPairs]:
     return first[: cases[0]] if cases else []
 
 
-def _only_cases(source: str, document: Any) -> tuple[Items, str]:
-    """The cases, and the name of their list; raises if there are several lists, or none."""
+def _only_cases(source: str, document: Any) -> tuple[Items, list[str]]:
+    """The cases, and the name of their list; raises if there are several lists, or none.
+
+    A second list may have the cases that expect nothing, by its name: ``unanswerable``.
+    """
     if _is_test_set(document):
-        return _plain_cases(document), ""
+        return _plain_cases(document), []
     paths = _case_lists(document)
-    if len(paths) == 1 and "[*]" not in (path := next(iter(paths))):
-        return _selected(document, path), path
+    nothing = [path for path in paths if "[*]" not in path and says_nothing(path)]
+    chosen = [path for path in _with_texts(document, paths) if path not in nothing]
+    if len(chosen) == 1 and "[*]" not in chosen[0]:
+        unanswerable = [item for path in nothing for item in _selected(document, path)]
+        flagged = [(place, JsonPairs([*case, ("answerable", False)])) for place, case in unanswerable if case]
+        return [*_selected(document, chosen[0]), *flagged], [chosen[0], *nothing]
     if paths:
         counted = listing((f"{shown(path)} ({plural(count, 'case')})" for path, count in paths.items()), 5)
         what = "nested lists" if len(paths) == 1 else f"{len(paths)} lists"
@@ -364,7 +380,7 @@ def _only_cases(source: str, document: Any) -> tuple[Items, str]:
             hint=f"choose: {_choices(source, paths)}",
         )
     if isinstance(document, list) and not isinstance(document, JsonPairs):
-        return [((number,), item) for number, item in enumerate(document)], ""
+        return [((number,), item) for number, item in enumerate(document)], []
     if lists := _object_lists(document):
         raise _unknown_lists(source, lists)
     found = _keys(document) if isinstance(document, JsonPairs) else describe_json(document)
@@ -374,6 +390,16 @@ def _only_cases(source: str, document: Any) -> tuple[Items, str]:
         f"expected a list of test cases, or an object around one, found {found}",
         hint=f"test cases are a list of {EXAMPLE}",
     )
+
+
+def _with_texts(document: Any, paths: Mapping[str, int]) -> list[str]:
+    """The lists whose cases have texts of queries, if some have; otherwise all of them."""
+    found = [
+        path
+        for path in paths
+        if any(isinstance(case, JsonPairs) and _has_role(case, "query") for _, case in _selected(document, path))
+    ]
+    return found or list(paths)
 
 
 def _object_lists(document: Any) -> dict[str, list[JsonPairs]]:
@@ -529,15 +555,16 @@ def _selected(document: Any, selector: str) -> Items:
     return items
 
 
-def _beside(source: str, document: Any, name: str) -> list[Note]:
-    """A note on what is next to the list of cases, none of which is used."""
-    if not name or not isinstance(document, JsonPairs):
-        return []
-    others = [key for key in document.names() if key != name.partition(".")[0]]
+def _beside(source: str, document: Any, names: Sequence[str]) -> list[Note]:
+    """A note on what is next to the lists of cases, none of which is used."""
+    used = [name.partition(".")[0] for name in names]
+    others = [key for key in document.names() if key not in used] if used and isinstance(document, JsonPairs) else []
     if not others:
         return []
-    message = f"{source}: the cases are those under {shown(name)}; not used: {listing(map(shown, others), 8)}"
-    return [Note("beside-cases", message)]
+    what = listing(map(shown, names), 3)
+    return [
+        Note("beside-cases", f"{source}: the cases are those under {what}; not used: {listing(map(shown, others), 8)}")
+    ]
 
 
 def _keys(value: JsonPairs) -> str:
