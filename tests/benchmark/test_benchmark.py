@@ -691,6 +691,7 @@ class TestCommand:
         self, options: list[str], message: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(tmp_path)
+        Path("c.yaml").write_text("{}\n", encoding="utf-8")
         done = command("benchmark", "run", *options)
         assert done.code in (2, 64)
         assert message in done.err

@@ -124,5 +124,5 @@ def test_a_benchmark_keeps_the_rule_and_verifies_with_it(command: Command) -> No
     assert outcome.code == 0, outcome.err
     assert "0.7500" in outcome.out
     assert command("report", "verify", "out").code == 0
-    refused = command("benchmark", "run", "rankgauge.yaml", "-o", "out2", "--set", "reading.match=text")
-    assert "a benchmark matches judgments with the ids of results, found reading.match: text" in refused.err
+    refused = command("benchmark", "run", "rankgauge.yaml", "-o", "out2", "--match", "text")
+    assert "--match text needs test cases that expect text, found judgments of documents" in refused.err

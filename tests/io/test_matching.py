@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,81 @@ def test_a_suffix_in_two_places_is_named() -> None:
     results = {"q": ["docs/alpha/billing/refunds.md", "docs/beta/billing/refunds.md"]}
     with pytest.warns(RankgaugeWarning, match=r"'billing/refunds.md' is 'docs/alpha/.*', 'docs/beta/.*longer paths"):
         scored({"q": ["billing/refunds.md"]}, results, Reading(match="suffix"))
+
+
+PLACES = [f"docs/{product}/billing/{page}.md" for page in ("refunds", "taxes") for product in ("alpha", "beta")]
+
+
+def ambiguity(cases: list[dict[str, Any]], **columns: str) -> str | None:
+    """The note on paths in several places, with results at all of them."""
+    results = {case["id"]: PLACES for case in cases}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scored(cases, results, Reading(match="suffix", columns=columns or None), ["RR"])
+    return next((str(one.message) for one in caught if "several paths end in" in str(one.message)), None)
+
+
+def test_the_note_on_a_suffix_in_two_places_names_the_template_that_tells_them_apart() -> None:
+    cases = [
+        {"id": "1", "query": "?", "expected_paths": ["billing/refunds.md"], "lang": "en", "product": "beta"},
+        {"id": "2", "query": "?", "expected_paths": ["billing/taxes.md"], "lang": "en", "product": "alpha"},
+    ]
+    template = "docs/{product}/{expected_paths}"
+    note = ambiguity(cases)
+    assert note is not None
+    assert note.endswith(f"; --column relevant='{template}' tells them apart")
+    assert ambiguity(cases, relevant=template) is None
+    other = [{**case, "product": "none of them"} for case in cases]
+    assert "or add a field to tell them apart: --column relevant='{FIELD}/{expected_paths}'" in str(ambiguity(other))
+    fields = [{**case, "FIELD": f"docs/{case['product']}"} for case in cases]
+    assert ambiguity(fields, relevant="{FIELD}/{expected_paths}") is None
+
+
+FORBIDDEN: dict[str, tuple[dict[str, Any], Reading]] = {
+    "suffix": ({"relevant": ["x/a.md"], "forbidden": ["./old/b.md"]}, Reading(match="suffix")),
+    "contains": ({"relevant": ["x/a"], "forbidden": ["old/"]}, Reading(match="contains")),
+    "ignoring case": (
+        {"relevant": ["x/a"], "forbidden": ["OLD/B"]},
+        Reading(match="contains", ignore_case=True),
+    ),
+    "text": ({"must_contain": ["fees"], "forbidden": ["draft"]}, Reading(match="text")),
+    "text, by id": ({"must_contain": ["fees"], "forbidden": ["docs/old/b.md"]}, Reading(match="text")),
+    "fields": (
+        {"relevant": [{"path": "docs/x/a.md"}], "forbidden": [{"path": "docs/old/b.md"}]},
+        Reading(match_fields=("path=id",)),
+    ),
+    "its own rule": ({"match": "suffix", "relevant": ["x/a.md"], "forbidden": ["old/b.md"]}, Reading()),
+}
+
+
+@pytest.mark.parametrize("case", FORBIDDEN)
+def test_a_forbidden_entry_matches_as_a_relevant_one_does(case: str, tmp_path: Path) -> None:
+    labels, reading = FORBIDDEN[case]
+    results = [{"id": "docs/x/a.md", "text": "all fees"}, {"id": "docs/old/b.md", "text": "a draft of prices"}]
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"id": "q", "query": "?", "retrieved": results, **labels}), encoding="utf-8")
+    evaluation = evaluate_runs(log, [], ["Leak@1", "Leak@3", "RR"], reading=reading)
+    assert evaluation.scores[0].values.tolist() == [[0.0, 1.0, 1.0]]
+
+
+def test_documents_of_a_file_of_forbidden_ones_match_by_the_rule(tmp_path: Path) -> None:
+    (tmp_path / "forbidden.txt").write_text("q old/b.md\n", encoding="utf-8")
+    reading = Reading(match="suffix", forbidden=str(tmp_path / "forbidden.txt"))
+    results = {"q": ["docs/x/a.md", "docs/old/b.md"]}
+    assert scored({"q": ["x/a.md"]}, results, reading, ["Leak@1", "Leak@3"]) == [0.0, 1.0]
+    assert scored({"q": ["x/a.md"]}, {"q": ["docs/x/a.md"]}, reading, ["Leak@3"]) == [0.0]
+
+
+def test_what_matches_a_relevant_and_a_forbidden_label_is_refused() -> None:
+    labels = [{"id": "q", "query": "?", "relevant": ["a.md"], "forbidden": ["x/a.md"]}]
+    with pytest.raises(InputError, match=r"'docs/x/a.md' is both forbidden and relevant for query 'q'"):
+        scored(labels, {"q": ["docs/x/a.md"]}, Reading(match="suffix"))
+
+
+def test_evidence_is_refused_with_the_reason() -> None:
+    labels = [{"id": "q", "query": "?", "evidence": [["a.md"], ["b.md"]]}]
+    with pytest.raises(UsageError, match="evidence is matched by exact ids: a piece of it is a list of documents"):
+        scored(labels, {"q": ["docs/x/a.md"]}, Reading(match="suffix"))
 
 
 def notes(labels: Any, results: Any) -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.benchmark.chunkings import INPUTS_FOLDER, BenchmarkGold, stored_labels
+from rankgauge.benchmark.label_inputs import LABELS_FILE, BenchmarkLabels, read_label_file
 from rankgauge.benchmark.plan import STORED_METHOD
 from rankgauge.config.settings import Settings
 from rankgauge.core.qrels import Qrels
@@ -206,7 +207,7 @@ class StoredInputs:
 
     files: Mapping[str, LoadedFile]
     queries: Queries
-    labels: StoredJudgments | BenchmarkGold
+    labels: StoredJudgments | BenchmarkLabels | BenchmarkGold
 
 
 def validate_judgments(file: LoadedFile, queries: Queries) -> tuple[Validation, ValidatedFile]:
@@ -231,6 +232,8 @@ def read_inputs(folder: Path, manifest: Mapping[str, Any]) -> StoredInputs:
     queries = read_queries(files[names[1]])
     if collection.get("chunkings"):
         return StoredInputs(files, queries, _read_gold(folder, manifest, queries))
+    if Path(names[0]).name == LABELS_FILE:
+        return StoredInputs(files, queries, read_label_file(files[names[0]], collection["name"]))
     validation, parsed = validate_judgments(files[names[0]], queries)
     qrels = build_qrels(parsed.source_rows(), name=collection["name"])
     return StoredInputs(files, queries, StoredJudgments(validation, qrels))
@@ -276,6 +279,8 @@ def _report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Repo
         validations.append(replace(labels.validation, file=collection["qrels"]["path"]))
         judgments = labels.qrels if settings.reading.matches_ids else None
         labeled = set(labels.qrels.queries.to_text())
+    elif isinstance(labels, BenchmarkLabels):
+        judgments, labeled = None, set(labels.labels.judgments.queries.to_text())
     else:
         judgments, labeled = None, set(labels.labels.queries)
     for system in manifest["method"]["retrieval"]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.benchmark.chunkings import check_chunkings, over_chunkings
 from rankgauge.config.band_sources import collection_bands
-from rankgauge.config.configured_settings import config_values, label_reading
+from rankgauge.config.configured_settings import config_values, label_reading, reading_values
 from rankgauge.config.retriever_settings import BenchmarkSettings, RetrieverSettings
-from rankgauge.config.settings import Settings
+from rankgauge.config.settings import Settings, make_reading
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.core.settings import check_settings, setting_of
@@ -25,6 +25,7 @@ from rankgauge.io.corpus.chunking import Chunking
 from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
 from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES
 from rankgauge.io.formats.json_text import plain_json
+from rankgauge.io.matching import MATCH_KEY
 from rankgauge.io.read import as_qrels, runs_and_notes
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import NO_TEXTS_HINT, OpenedInputs, Opening, open_inputs
@@ -131,16 +132,6 @@ class BenchmarkPlan:
     matching: GoldOptions = DEFAULT_OPTIONS  # of gold
     chunkings: Mapping[str, Chunking] = field(default_factory=dict)
 
-    def _check_matching(self) -> None:
-        """Raise if labels are matched by what a benchmark does not store: the texts and fields of results."""
-        reading = self.settings.reading
-        found = "reading.match_fields" if reading.match_fields else f"reading.match: {reading.match}"
-        if reading.match == "text" or reading.match_fields or (self.gold is not None and not reading.matches_ids):
-            raise UsageError(
-                f"a benchmark matches judgments with the ids of results, found {found}",
-                hint="use match: exact, suffix or contains, or score the results with `rankgauge evaluate`",
-            )
-
     @property
     def labels(self) -> str | LoadedFile:
         """The file of labels: judgments, or gold."""
@@ -151,7 +142,11 @@ class BenchmarkPlan:
     def __post_init__(self) -> None:
         if (self.qrels is None) == (self.gold is None):
             raise UsageError("a benchmark needs judgments, or gold, and not both")
-        self._check_matching()
+        if self.gold is not None and not self.settings.reading.matches_ids:
+            raise UsageError(
+                "rules of matching do not apply to labels that are quotes or spans",
+                hint="leave out reading.match and reading.match_fields",
+            )
         if not self.systems:
             raise UsageError("a benchmark needs at least one retriever")
         planned = {name: PlannedSystem.of(system) for name, system in self.systems.items()}
@@ -256,10 +251,17 @@ def plan_of_opened(
         gold = LoadedFile("gold.jsonl", labels_with_texts(opened.labels.labels(reading)))
         more.setdefault("settings", Settings(measures=default_measures(gold, has_corpus=has_corpus)))
         return BenchmarkPlan(queries=queries or gold, qrels=None, gold=gold, systems=systems, **more)
-    judgments = as_qrels(opened.labels, reading)
+    judgments = as_qrels(opened.labels, replace(reading, forbidden=None))
     is_file = isinstance(labels, (str, Path)) and Path(labels).is_file()
     is_copied = is_file and (is_plain(labels, "qrels") or judgments.judgments != "grades")
     qrels = str(labels) if is_copied else LoadedFile("qrels.json", _judgments_json(judgments))
+    if opened.label_set is not None and not is_copied:
+        from rankgauge.benchmark.label_inputs import LABELS_FILE, label_file_of
+
+        by_rule = label_file_of(opened.label_set, reading)
+        assert by_rule is not None
+        qrels = LoadedFile(LABELS_FILE, by_rule.to_bytes())
+        more.setdefault("settings", replace(default_settings(), reading=reading))
     texts = {} if opened.queries is None else opened.queries.known_texts()
     if queries is None and not texts and len(runs) < len(systems):
         name = next(name for name in systems if name not in runs)
@@ -300,7 +302,7 @@ def _judgments_json(judgments: Qrels) -> bytes:
 
 def _query_lines(judgments: Qrels, texts: Mapping[str, str]) -> bytes:
     """The judged queries with their texts and columns, one per line."""
-    columns = {name: column.tolist() for name, column in judgments.columns.items()}
+    columns = {name: column.tolist() for name, column in judgments.columns.items() if name != MATCH_KEY}
     rows = []
     for row, query in enumerate(judgments.queries.to_text()):
         text = {"text": texts[query]} if query in texts else {}
@@ -351,7 +353,7 @@ def plan_of(config: Config, path: str | Path, retrievers: Sequence[str] = ()) ->
                 "measures": default_measures(collection.gold, chunkings, has_corpus=corpus is not None),
                 "bands": None if corpus is None else collection_bands(corpus),
                 **config_values(config, home),
-                "reading": label_reading(config),
+                "reading": label_reading(make_reading(reading_values(config))),
             }
         ),
         **asdict(config.benchmark.as_settings(BenchmarkSettings)),

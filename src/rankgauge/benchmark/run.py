@@ -50,6 +50,7 @@ from rankgauge.benchmark.folder import (
     run_path,
     validate_judgments,
 )
+from rankgauge.benchmark.label_inputs import LABELS_FILE, BenchmarkLabels, labels_by_rule
 from rankgauge.benchmark.plan import STORED_METHOD, BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.record import (
     RETURNED,
@@ -61,7 +62,7 @@ from rankgauge.benchmark.record import (
     manifest_of,
 )
 from rankgauge.core.formatting import plural
-from rankgauge.core.run import Run, Status
+from rankgauge.core.run import Run, RunExtras, Status
 from rankgauge.errors import (
     InputError,
     Note,
@@ -79,6 +80,7 @@ from rankgauge.io.corpus.corpus import Corpus, InMemoryCorpus
 from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.formats.log_writer import is_log_name, write_log
 from rankgauge.io.formats.trec import has_white_space, lost_extras, write_run
+from rankgauge.io.matching import with_shown_text_ids
 from rankgauge.io.owned_files import temporary_folder
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.io.read import build_qrels
@@ -89,6 +91,7 @@ from rankgauge.labels.gold.gold_labels import GoldLabels, labels_with_texts
 from rankgauge.render.html import as_html
 from rankgauge.report import manifest as manifests
 from rankgauge.report.report import Report, snippets_and_count
+from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.fetch import FetchOptions, FetchProgress, fetch_run, journal_path
 from rankgauge.retrieval.index_files import content_sha256
 from rankgauge.retrieval.journal import check_journal, stored_answers
@@ -120,7 +123,12 @@ def run_benchmark(
     queries = read_queries(queries_file)
     documents = None if plan.corpus is None else read_corpus(plan.corpus)
     labels, judgments = None, None
+    by_rule = None
     if plan.gold is None:
+        by_rule = labels_by_rule(plan.labels, labels_file, plan.settings.reading, plan.title)
+    if by_rule is not None:
+        labels_file = LoadedFile(LABELS_FILE, by_rule.to_bytes())
+    elif plan.gold is None:
         judgments = _valid_judgments(plan, labels_file, queries, listener)
     else:
         labels = read_labels(plan.gold, queries, documents)
@@ -131,15 +139,17 @@ def run_benchmark(
     with claim(folder) as work:
         if labels is not None:
             labels_file = LoadedFile("gold.jsonl", labels_with_texts(labels))
-        copies = _store(labels_file, work, "qrels" if labels is None else "gold"), _store(queries_file, work, "queries")
+        kind = "gold" if labels is not None else "qrels" if by_rule is None else Path(LABELS_FILE).stem
+        copies = _store(labels_file, work, kind), _store(queries_file, work, "queries")
         inputs = BenchmarkInputs(plan, *copies, queries)
         chunks = _chunks(plan, documents, work)
         _write_resolved(work, labels, chunks, plan.matching)
         with _index_folder(index) as indexes:
             for name, system in plan.systems.items():
-                check_journal(journal_path(work / _fetched_path(name, system, batch)), resume)
-            runner = SystemRunner(plan, work, batch, documents, indexes, listener, resume, chunks)
+                check_journal(journal_path(work / _fetched_path(name, system, batch, by_rule)), resume)
+            runner = SystemRunner(plan, work, batch, documents, indexes, listener, resume, chunks, by_rule)
             results, failed = _run_systems(runner)
+            results = runner.renamed(results)
         if not results:
             if not any((work / RUNS_FOLDER).glob("*.journal")):
                 shutil.rmtree(work)
@@ -174,7 +184,7 @@ def run_benchmark(
         corpus = None if documents is None else CorpusRecord(documents.source, documents.sha256, count, *snippets)
         manifest = manifest_of(inputs, corpus, runs, results, failed, chunk_records(plan, chunks))
         manifest["times"] |= {"start": start, "seconds": round(time.monotonic() - begin, 3)}
-        scored_on = judgments or _stored_gold(work, inputs, chunks, results)
+        scored_on = judgments or by_rule or _stored_gold(work, inputs, chunks, results)
         stored = StoredInputs({_name(work, file): file for file in files}, queries, scored_on)
         report = write_reports(work, manifest, stored)
         install(work, folder)
@@ -397,6 +407,7 @@ class SystemRunner:
     listener: BenchmarkListener
     resume: bool | None
     chunks: Mapping[str, Corpus] = field(default_factory=dict)  # by chunking, if systems search these
+    by_rule: BenchmarkLabels | None = None  # labels that are matched with texts or fields of results, which are kept
     digests: dict[Path, str | None] = field(default_factory=dict)  # of the content of indexes, by their folders
 
     def run(self, name: str, system: PlannedSystem) -> SystemResult:
@@ -413,8 +424,10 @@ class SystemRunner:
         experts = {expert: read_corpus(path) for expert, path in system.experts.items()}
         with held_warnings() as messages:
             retriever = make_retriever(settings, documents, self.queries, experts=experts)
+        if self.by_rule is not None and isinstance(retriever, CallableRetriever):
+            retriever.rules = self.by_rule.answer_rules(retriever.rules)
         seconds = round(time.monotonic() - start, 3)
-        path = _fetched_path(name, system, self.queries)
+        path = _fetched_path(name, system, self.queries, self.by_rule)
         fetched = fetch_run(
             retriever,
             self.queries,
@@ -423,8 +436,9 @@ class SystemRunner:
             options=FetchOptions(tag=name, resume=self.resume, max_failures=self.plan.max_failures, keep_journal=True),
             progress=progress,
         )
+        run = self._with_texts(fetched.run, documents)
         if is_log_name(path):
-            self._write_log(fetched.run, path)
+            self._write_log(run, path)
         if fetched.reused.count:
             self.listener.warned(name, Note("resumed", str(fetched.reused)))
         for message in dict.fromkeys(messages):
@@ -442,7 +456,27 @@ class SystemRunner:
         )
         identity = retriever.identity()
         method = str(identity.get("mode", retriever.name))
-        return SystemResult(fetched.run, path, fetched.failures, method, identity, cost, self._index_records(parts))
+        return SystemResult(run, path, fetched.failures, method, identity, cost, self._index_records(parts))
+
+    def _with_texts(self, run: Run, documents: Corpus | None) -> Run:
+        """A run with the texts of the corpus, if labels are compared with texts and its results came without them."""
+        if self.by_rule is None or not self.by_rule.needs_texts or documents is None:
+            return run
+        if run.extras is not None and run.extras.texts:
+            return run
+        returned = set(run.docs)
+        texts = {one.id.decode("utf-8", "surrogateescape"): one.full_text for one in documents if one.id in returned}
+        return replace(run, extras=replace(run.extras or RunExtras(), texts=texts))
+
+    def renamed(self, results: Mapping[str, SystemResult]) -> dict[str, SystemResult]:
+        """The results with readable names of what is identified by its text, the same in all runs and files."""
+        runs = with_shown_text_ids([result.run for result in results.values()])
+        renamed: dict[str, SystemResult] = {}
+        for (name, result), run in zip(results.items(), runs, strict=True):
+            renamed[name] = replace(result, run=run)
+            if run is not result.run:
+                self._write_log(replace(run, name=name), result.path)
+        return renamed
 
     def _write_log(self, run: Run, path: str) -> None:
         """Write the log of a fetched run without times: the same answers give the same files."""
@@ -501,9 +535,9 @@ class SystemRunner:
         return self.indexes / hashlib.sha256(repr((lexical, vectors, *searched)).encode()).hexdigest()[:16]
 
 
-def _fetched_path(name: str, system: PlannedSystem, queries: QueryBatch) -> str:
+def _fetched_path(name: str, system: PlannedSystem, queries: QueryBatch, by_rule: BenchmarkLabels | None = None) -> str:
     """The path of a run that is fetched: a retriever of the user's own may return texts, and ids with white space."""
-    return run_path(name, is_log=system.is_own or has_white_space(queries.ids))
+    return run_path(name, is_log=system.is_own or by_rule is not None or has_white_space(queries.ids))
 
 
 def _index_parts(system: PlannedSystem) -> list[str]:

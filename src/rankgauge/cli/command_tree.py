@@ -263,11 +263,19 @@ class DocumentedCommand(click.Command):
             self.params.append(help_all_option())
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, and show its progress."""
+        """Run the command, and show its progress. The hint of an error names the command of an option if not this."""
         from rankgauge.core.progress import shown  # which --help does without
+        from rankgauge.errors import RankgaugeError
 
-        with shown():
-            return super().invoke(ctx)
+        try:
+            with shown():
+                return super().invoke(ctx)
+        except RankgaugeError as error:
+            if error.hint is not None:
+                from rankgauge.cli.printing import with_owners_of_options  # not needed by a command that succeeds
+
+                error.hint = with_owners_of_options(error.hint, ctx)
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples, then the options by section, in columns of the same width."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -54,6 +55,38 @@ def wrapped_message(line: str, width: int | None) -> str:
     return "\n".join(wrapped(line, Layout(width), hanging=hanging)) or line
 
 
+# Readers do not know which command reads, so the options in their hints may be those of others.
+
+OTHER_COMMAND = re.compile(r"`[^`]*`|\brankgauge [a-z][^;]*")  # what a hint says of another command, with its options
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+
+
+def with_owners_of_options(text: str, context: click.Context) -> str:
+    """A hint that says of each option that the command lacks which command has it."""
+    known = _flags_of(context.command)
+    flags = dict.fromkeys(flag for flag in FLAG.findall(OTHER_COMMAND.sub("", text)) if flag not in known)
+    owners = [(flag, _owner(flag, context.find_root())) for flag in flags]
+    return "; ".join([text, *(f"{flag} is an option of `rankgauge {name}`" for flag, name in owners if name)])
+
+
+def _flags_of(command: click.Command) -> set[str]:
+    return {flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)} | {"--help"}
+
+
+def _owner(flag: str, context: click.Context) -> str | None:
+    """The first command, in the order of ``--help``, that has an option; None if none does."""
+    found: list[tuple[str, click.Command]] = [("", context.command)]
+    while found:
+        path, command = found.pop(0)
+        if isinstance(command, click.Group):
+            names = command.list_commands(context)
+            commands = [(f"{path} {name}".strip(), command.get_command(context, name)) for name in names]
+            found = [*((name, one) for name, one in commands if one is not None), *found]
+        elif flag in _flags_of(command):
+            return path
+    return None
+
+
 # Standard output for data, standard error for everything else; width and color of the terminal.
 
 PRINTED_WARNINGS = "rankgauge.printed_warnings"  # the lines, in the context of the command
@@ -96,7 +129,8 @@ def print_warnings(notes: Sequence[Note], *, about: str | None = None) -> None:
     printed: set[str] = click.get_current_context().find_root().meta.setdefault(PRINTED_WARNINGS, set())
     for note in notes:
         prefix = f"{printable(about)}: " if about else ""
-        line = f"warning: {prefix}{printable(note.message, None)} [{note.code}]"
+        message = with_owners_of_options(note.message, click.get_current_context())
+        line = f"warning: {prefix}{printable(message, None)} [{note.code}]"
         if line not in printed:
             printed.add(line)
             print_message(line)

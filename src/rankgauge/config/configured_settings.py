@@ -47,10 +47,9 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
     return values
 
 
-def label_reading(config: Config) -> Reading:
-    """How a configuration says that labels are matched with results, and nothing else of how files are read."""
-    values = reading_values(config)
-    return Reading(**{name: values[name] for name in ("match", "ignore_case", "match_fields") if name in values})
+def label_reading(reading: Reading) -> Reading:
+    """How labels are matched with results, and nothing else of how files are read."""
+    return Reading(match=reading.match, ignore_case=reading.ignore_case, match_fields=reading.match_fields)
 
 
 def reading_values(config: Config) -> dict[str, Any]:

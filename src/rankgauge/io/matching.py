@@ -280,9 +280,7 @@ class _Matcher:
                 places = [ambiguous[label] for _, label in pairs]
                 if all(len(self._resolved(path, ids)) == 1 for path, ids in zip(filled, places, strict=True)):
                     return f"--column relevant='{template}{labels}' tells them apart"
-        return (
-            f"write longer paths, or give cases a field that tells them apart: --column relevant='{{FIELD}}/{labels}'"
-        )
+        return f"write longer paths, or add a field to tell them apart: --column relevant='{{FIELD}}/{labels}'"
 
     def _resolved(self, path: str, ids: Sequence[str]) -> Mapping[str, None]:
         return resolve_paths([path], ids, ignore_case=self._ignores_case).get(path, {})
@@ -471,6 +469,10 @@ class LabelMatching:
         """Whether some labels are not the ids of results."""
         rules = self._set_of(judgments).rules(self.reading)
         return bool(self.reading.match_fields) or any(rule != "exact" for rule in rules)
+
+    def needed_set(self, judgments: Qrels) -> LabelSet | None:
+        """The labels with what they expect; None if all of them are the ids of results."""
+        return self._set_of(judgments) if self.is_needed(judgments) else None
 
     def is_by_text(self, query: str) -> bool:
         """Whether the labels of a query are compared with the texts of its results."""

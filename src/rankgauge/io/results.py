@@ -138,6 +138,7 @@ class OpenedInputs:
     is_by_text: bool = False  # whether the labels are quotes or spans
     are_cases: bool = False  # whether the labels are test cases
     live: tuple[int, ...] = ()  # which of the results were asked for
+    label_set: Any = None  # labels by rules, if nothing was asked yet, for a caller that matches them itself
 
     def judged(self, reading: Reading) -> OpenedInputs:
         """With judgments in place of labels by text, for runs on the same chunks."""
@@ -263,7 +264,7 @@ class _Opener:
         sources = [self._split_system(result) for result in results]
         loaded = labels = self._loaded(path)
         if labels is not None and self._needs_matching(labels):
-            by_text = self.opening.asks and self.opening.text_labels.get("chunks") is None
+            by_text = self.opening.text_labels.get("chunks") is None
             self.matching = later("matching")(self.reading, by_text=by_text)
             self.reading = self.matching.reading
         is_by_text, has_results = self._label_kind(labels)
@@ -334,10 +335,15 @@ class _Opener:
             self._check_labels_are_ids(labels, ready)
         if self.matching is not None and not is_by_text and self.opening.asks:
             labels, ready, live_rows = self._matched(labels, ready, live_rows)
+        label_set = None
+        if self.matching is not None and not is_by_text and not self.opening.asks:
+            labels = as_qrels(labels, replace(self.reading, forbidden=None))
+            label_set = self.matching.needed_set(labels)
         queries: Any = self.queries
         if queries is None and texts:
             queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})
-        return OpenedInputs(labels, ready, queries, tuple(self.notes), is_by_text, are_cases, tuple(live_rows))
+        notes = tuple(self.notes)
+        return OpenedInputs(labels, ready, queries, notes, is_by_text, are_cases, tuple(live_rows), label_set)
 
     # -- labels --------------------------------------------------------------------------------------------------
 

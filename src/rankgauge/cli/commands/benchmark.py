@@ -43,7 +43,14 @@ from rankgauge.cli.options.evaluation_settings import (
     merge_options,
     statistics_options,
 )
-from rankgauge.cli.options.inputs import ANSWER_OPTIONS, CALL_OPTIONS, NO_CODE, reads_entry
+from rankgauge.cli.options.inputs import (
+    ANSWER_OPTIONS,
+    CALL_OPTIONS,
+    NO_CODE,
+    matching_options,
+    reads_entry,
+    without_sets,
+)
 from rankgauge.cli.options.outputs import HTML, SAVE_NAMES, PageRequest, SaveRequest, saving_options
 from rankgauge.cli.options.reproducing_command import reproducible_command
 from rankgauge.cli.printing import collected_notes, print_warnings, write, write_document
@@ -184,12 +191,14 @@ class BenchmarkOutput:
     HTML,
 )
 @saving_options
+@matching_options()
 @NO_CODE
+@without_sets
 def benchmark_run_command(
     inputs: tuple[str, ...],
     config_file: str | None,
-    sets: tuple[str, ...],
     source: BenchmarkInput,
+    reading: Reading,
     asking: dict[str, Any],
     options: dict[str, Any],
     output: BenchmarkOutput,
@@ -206,13 +215,13 @@ def benchmark_run_command(
         check_config_file(config_file, asking)
     config = configuration()
     if inputs and config_file is None:
-        plan = plan_of_inputs(inputs, source, asking, saving)
+        plan = plan_of_inputs(inputs, source, asking, saving, reading)
     elif config_file is None or config is None:
         plan = plan_of_source(source, asking)
     else:
         plan = plan_of(config, config_file, source.retrievers)
     configured = {} if config is None else config_values(config, configuration_folder())
-    configured |= {} if config is None else {"reading": label_reading(config)}
+    configured |= {"reading": label_reading(reading)}
     settings = Settings.of({"bands": plan.settings.bands, **merge_options(options, configured)})
     plan = replace(
         plan,
@@ -279,7 +288,11 @@ def _is_json_configuration(path: str) -> bool:
 
 
 def plan_of_inputs(
-    inputs: tuple[str, ...], source: BenchmarkInput, asking: Mapping[str, Any], saving: SaveRequest
+    inputs: tuple[str, ...],
+    source: BenchmarkInput,
+    asking: Mapping[str, Any],
+    saving: SaveRequest,
+    reading: Reading,
 ) -> BenchmarkPlan:
     """The plan of labels and results; --retriever adds systems, which search --corpus."""
     if len(inputs) == 1 and Path(inputs[0]).is_dir():
@@ -297,7 +310,6 @@ def plan_of_inputs(
     engine = next((name for name, system in systems.items() if not system.is_own), None)
     if engine is not None and source.corpus is None:
         raise UsageError(f"{engine} retrieval needs a corpus", hint="name it: --corpus")
-    reading = Reading()
     documents = {} if source.corpus is None else {"documents": source.corpus}
     opening = Opening(0, needs_rankings=True, asks=False, history=saving.history_file, text_labels=documents)
     if source.qrels is not None:

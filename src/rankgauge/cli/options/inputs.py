@@ -259,15 +259,15 @@ def _with_reading(command: Command, options: tuple[Option, ...]) -> Command:
 
 def reading_options_and_set(command: Command) -> Command:
     """``reading_options`` for a command that has no ``--config``: the rest of section ``reading`` by ``--set``."""
-    return with_options(reading_options(_without_sets(command)), RARE_SET)
+    return with_options(reading_options(without_sets(command)), RARE_SET)
 
 
 def matching_options_and_set(command: Command) -> Command:
     """``matching_options`` for a command that has no ``--config``, with ``--set``."""
-    return with_options(matching_options()(_without_sets(command)), RARE_SET)
+    return with_options(matching_options()(without_sets(command)), RARE_SET)
 
 
-def _without_sets(command: Command) -> Command:
+def without_sets(command: Command) -> Command:
     """A command that does not receive ``--set``, which ``configuration`` reads from the context."""
 
     @wraps(command)

@@ -66,6 +66,7 @@ class CallableRetriever:
             "unit": self.rules.unit,
             "scores": self.rules.scores,
             "fetch": self.calls.fetch,
+            **({} if self.rules.is_by_text is None else {"by_text": True}),
             **self._source_identity,
         }
 
