@@ -35,15 +35,14 @@ def interaction(
     are exchangeable between groups, but a small group with a large spread makes them err; draws from the group itself
     do not. A draw has three fifths as many queries as the group, because small samples of skewed differences show too
     little of their tail, and as many draws as queries would err in up to 8%. ``alpha`` is the strictest level that a
-    correction leaves to this p: if fewer than 10 permutations reach the observed F, up to 10 / alpha are drawn, so that the corrected p
-    can be significant. A group without variance, observed or permuted, counts as having 10⁻¹² of the variance of all
-    differences: F is its limit as the variance vanishes, and very large if two such groups have different means. If
-    units are shared, the means of units are permuted, and each unit must belong to one group.
+    correction leaves to this p: if fewer than 10 permutations reach the observed F, up to 10 / alpha are drawn, so that
+    the corrected p can be significant. A group without variance, observed or permuted, counts as having 10⁻¹² of the
+    variance of all differences: F is its limit as the variance vanishes, and very large if two such groups have
+    different means. If units are shared, the means of units are permuted, and each unit must belong to one group.
 
     Welch, On the comparison of several mean values: an alternative approach, Biometrika 1951; Chung and Romano, Exact
     and asymptotically robust permutation tests, Annals of Statistics 2013; Bickel, Götze and van Zwet, Resampling fewer
-    than n observations, Statistica Sinica 1997; Besag and Clifford, Sequential Monte Carlo
-    p-values, Biometrika 1991.
+    than n observations, Statistica Sinica 1997; Besag and Clifford, Sequential Monte Carlo p-values, Biometrika 1991.
     """
     if alpha is not None:
         check_between("alpha", alpha, 0, 1)
