@@ -120,7 +120,7 @@ def margin_error(sampler: Sampler, margin: float, n: int) -> float:
     """
 
     def is_wrong(rng: np.random.Generator, seed: int) -> bool:
-        (decision,) = decide(columns_of(sampler(rng, n)), GateRule(margin, statistics_of(seed)))
+        (decision,) = decide(columns_of(sampler(rng, n)), GateRule(margin, statistics_of(seed)), sensitivity=False)
         return decision.outcome in NOT_WORSE - {"unchanged"}
 
     return share(is_wrong, DRAWS)

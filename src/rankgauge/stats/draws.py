@@ -148,11 +148,12 @@ class UnitRow:
 
     @cached_property
     def varying(self) -> int:
-        """The number of units that differ from the most common value."""
+        """The number of units that differ from the value that more than half of them have, or else from 0."""
         if not self.sample.units:
             return 0
         means = np.rint(self.sample.totals / self.sample.sizes)
-        return self.sample.units - int(np.unique(means, return_counts=True)[1].max())
+        equal = int(np.unique(means, return_counts=True)[1].max())
+        return self.sample.units - equal if 2 * equal > self.sample.units else int(np.count_nonzero(means))
 
     @property
     def is_complete(self) -> bool:

@@ -393,7 +393,7 @@ def _within(interval: Interval, limit: Range) -> Interval:
 # Bonett and Price, Adjusted Wald confidence interval for a difference of binomial proportions based on paired data,
 # Journal of Educational and Behavioral Statistics 2012.
 
-FEWEST_VARYING = 10  # units that differ from the most common value; with fewer, a row leaves the draws
+FEWEST_VARYING = 10  # units that differ from the value of most units, or from 0; with fewer, a row leaves the draws
 
 
 def adjusted_mean(data: Sample, widest: float, *, all_of_range: bool = False) -> tuple[float, float]:

@@ -59,24 +59,29 @@ def family_members(families: Sequence[object]) -> list[list[int]]:
 
 
 def decide(
-    columns: PairedColumns, rule: GateRule | None = None, families: Sequence[object] | None = None
+    columns: PairedColumns,
+    rule: GateRule | None = None,
+    families: Sequence[object] | None = None,
+    *,
+    sensitivity: bool = True,
 ) -> tuple[Decision, ...]:
     """One decision per column of this run's and the baseline's values, turned so that higher is better.
 
     ``families`` has a label for each column: those with the same label are corrected together; without it, all are.
+    Without ``sensitivity``, no drop is known to be detectable, which saves most of the time.
     """
     rule = rule or GateRule()
     if families is not None and len(set(families)) > 1:
         decisions: dict[int, Decision] = {}
         for members in family_members(families):
-            decisions |= zip(members, decide(columns.only(members), rule), strict=True)
+            decisions |= zip(members, decide(columns.only(members), rule, sensitivity=sensitivity), strict=True)
         return tuple(decisions[index] for index in range(len(families)))
     statistics = rule.statistics
     if rule.two_sided:
-        tests = family_tests(columns, statistics)
+        tests = family_tests(columns, statistics, sensitivity=sensitivity)
         return tuple(_decision(columns, index, rule, test, None) for index, test in enumerate(tests))
     falling, rising = (replace(statistics, alternative=side) for side in ("less", "greater"))
-    drops, rises = family_tests(columns, falling), family_tests(columns, rising)
+    drops, rises = (family_tests(columns, side, sensitivity=sensitivity) for side in (falling, rising))
     return tuple(
         _decision(columns, index, rule, drop, rise) for index, (drop, rise) in enumerate(zip(drops, rises, strict=True))
     )
