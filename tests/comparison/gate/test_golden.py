@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from rankgauge import InputError, Qrels, UsageError, gate, write_baseline
 from rankgauge.comparison import GateRule
+from rankgauge.render.documents.gate import document
+from rankgauge.render.formats.terminal import as_text
 
 QUERIES = [f"q{n:02}" for n in range(46)]
 CASES = [{"id": query, "query": f"text of {query}", "relevant_ids": [f"d-{query}"]} for query in QUERIES]
@@ -138,6 +140,33 @@ def test_a_pass_names_the_queries_that_got_worse() -> None:
 def small(n: int, *fallen: int) -> tuple[dict[str, Any], dict[str, Any]]:
     labels = {query: LABELS[query] for query in QUERIES[:n]}
     return labels, {query: ["x", "y"] if row in fallen else [f"d-{query}", "x"] for row, query in enumerate(labels)}
+
+
+def test_a_query_that_misses_its_requirement_is_named_once_and_not_undecided_as_well() -> None:
+    labels, before = small(3)
+    result = gate(labels, small(3, 0)[1], require_each="Success@1>=1", baseline=before)
+    assert result.sentence == "fail: 1 of 3 queries misses Success@1 >= 1: q00."
+    assert result.compared[0].decision.outcome == "undecided"
+    text = as_text(document(result))
+    assert text.count("  q00") == 1
+    assert "got worse" not in text.partition("detectable")[0]
+    other = gate(labels, small(3, 0)[1], ["RR"], require_each="P@2>=0", baseline=before)
+    assert other.sentence.startswith("undecided: 1 of 3 queries got worse on RR, too few to decide")
+    assert as_text(document(other)).count("  q00") == 1
+
+
+def test_what_to_do_about_a_query_that_hits_again_depends_on_why_it_might_miss() -> None:
+    labels, hits = small(3)
+    missing = small(3, 0)[1]
+    rule = GateRule(allow={"q00": "a reason"})
+    for baseline, allow, todo in (
+        (missing, None, "store a new baseline"),
+        (None, rule, "remove what need no longer be allowed"),
+        (missing, rule, "store a new baseline, and remove what need no longer be allowed"),
+    ):
+        result = gate(labels, hits, require_each="Success@1>=1", baseline=baseline, rule=allow or GateRule())
+        (note,) = (note.message for note in result.notes if note.code == "miss-recovered")
+        assert note == f"'q00' hits now, and missed before: {todo}"
 
 
 def at_ranks(ranks: Sequence[int]) -> dict[str, list[str]]:

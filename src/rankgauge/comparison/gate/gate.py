@@ -157,7 +157,7 @@ def gate(
     allowed = allowed_misses(rule.allow, reading.limits)
     held = held_queries(result.scores, demands.each, own, before, allowed, result.texts)
     result = replace(result, required=_required_values(result.scores, demands, rule), held=held)
-    result = replace(result, notes=(*result.notes, *_held_notes(held, allowed)))
+    result = replace(result, notes=(*result.notes, *_held_notes(held, allowed, has_baseline=before is not None)))
     if before is not None:
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
         result = compare_with_baselines(result, len(gated), known_ids, again)
@@ -203,7 +203,7 @@ def _has_judged(baseline: Baseline) -> bool:
     return any(run.retrieved for run in baseline.runs) or bool(np.nan_to_num(baseline.values).any())
 
 
-def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str]) -> list[Note]:
+def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str], *, has_baseline: bool) -> list[Note]:
     """Known and allowed misses, those that hit now, and allowed ones that do not exist."""
     if held is None:
         if not allowed:
@@ -218,7 +218,9 @@ def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str]) -> list[No
     if held.recovered:
         verb = "hits" if len(held.recovered) == 1 else "hit"
         text = f"{listing(map(shown, held.recovered), MAX_NAMED)} {verb} now, and missed before"
-        notes.append(Note("miss-recovered", f"{text}: store a new baseline, or remove what is no longer allowed"))
+        steps = ["store a new baseline"] if has_baseline else []
+        steps += ["remove what need no longer be allowed"] if allowed else []
+        notes.append(Note("miss-recovered", f"{text}: {', and '.join(steps)}"))
     if held.unknown:
         notes.append(Note("allowed-unknown", f"not among the queries: {listing(map(shown, held.unknown), MAX_NAMED)}"))
     return notes

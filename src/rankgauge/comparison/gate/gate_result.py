@@ -377,8 +377,14 @@ class GateResult(HtmlView):
         return [start + "; ".join(causes)]
 
     def _undecided_sentence(self) -> list[str]:
-        """How many queries got worse, and how many would be needed."""
-        rows = [row for row in self.rows if row.decision.outcome == "undecided"]
+        """How many queries got worse, and how many would be needed; not of queries that fail by themselves."""
+        missed = set() if self.held is None else {miss.query for miss in self.held.in_state("missed")}
+        rows = [
+            row
+            for row in self.rows
+            if row.decision.outcome == "undecided"
+            and not (row.worse == len(row.losses) and {loss.query for loss in row.losses} <= missed)
+        ]
         parts = []
         for group in dict.fromkeys(row.group for row in rows):
             own = [row for row in rows if row.group == group]
