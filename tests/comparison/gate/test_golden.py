@@ -72,7 +72,7 @@ def test_a_baseline_without_the_measure_says_so(tmp_path: Path) -> None:
 def test_a_case_has_its_own_requirement_in_place_of_the_general_one() -> None:
     own = [{**case, "require": "R@1>=1"} if case["id"] == "q03" else case for case in CASES]
     result = gate(own, results(), require_each="Success@5>=1")
-    assert result.sentence == "fail: 1 of 46 queries misses its requirement: q03."
+    assert result.sentence == "fail: 1 of 46 queries misses R@1 >= 1: q03."
     alone = gate(own, results(9), measures=None)
     assert alone.held is not None
     assert alone.held.queries == 1
@@ -157,16 +157,32 @@ def test_a_query_that_misses_its_requirement_is_named_once_and_not_undecided_as_
 
 def test_what_to_do_about_a_query_that_hits_again_depends_on_why_it_might_miss() -> None:
     labels, hits = small(3)
-    missing = small(3, 0)[1]
-    rule = GateRule(allow={"q00": "a reason"})
-    for baseline, allow, todo in (
-        (missing, None, "store a new baseline"),
-        (None, rule, "remove what need no longer be allowed"),
-        (missing, rule, "store a new baseline, and remove what need no longer be allowed"),
+    for baseline, note in (
+        (small(3, 0)[1], "'q00' hits now, and missed before: store a new baseline"),
+        (None, "'q00' hits now, and may miss: remove what need not be allowed"),
     ):
-        result = gate(labels, hits, require_each="Success@1>=1", baseline=baseline, rule=allow or GateRule())
-        (note,) = (note.message for note in result.notes if note.code == "miss-recovered")
-        assert note == f"'q00' hits now, and missed before: {todo}"
+        rule = GateRule(allow={"q00": "a reason"})
+        result = gate(labels, hits, require_each="Success@1>=1", baseline=baseline, rule=rule)
+        assert [one.message for one in result.notes if one.code == "miss-recovered"] == [note]
+        assert result.held is not None
+        assert result.held.to_dict()["recovered"] == ["q00"]
+
+
+def test_the_sentence_names_the_requirement_that_was_missed_and_begins_with_what_failed() -> None:
+    own = [{**case, "require": "R@3>=1"} if case["id"] == "q03" else case for case in CASES]
+    some = gate(own, results(5, 17), require_each="Success@5>=1")
+    assert some.sentence == f"fail: 2 of {len(CASES)} queries miss Success@5 >= 1: q05 and q17."
+    both = gate(own, results(3, 17), require_each="Success@5>=1")
+    assert both.sentence == f"fail: 2 of {len(CASES)} queries miss their requirements: q03 and q17."
+    mean = gate(own, results(5), require="Success@5>=1")
+    assert mean.sentence.startswith("fail: missed Success@5 >= 1 (")
+    assert mean.sentence.endswith("; 1 query meets R@3 >= 1.")
+
+
+def test_empty_answers_have_a_hint_of_their_own() -> None:
+    result = gate(CASES, {case["id"]: [] for case in CASES}, require="Success@5<=0")
+    assert result.exit_code == 2
+    assert "hint: every answer is empty: check that the search reaches its index" in as_text(document(result))
 
 
 def at_ranks(ranks: Sequence[int]) -> dict[str, list[str]]:

@@ -157,7 +157,7 @@ def gate(
     allowed = allowed_misses(rule.allow, reading.limits)
     held = held_queries(result.scores, demands.each, own, before, allowed, result.texts)
     result = replace(result, required=_required_values(result.scores, demands, rule), held=held)
-    result = replace(result, notes=(*result.notes, *_held_notes(held, allowed, has_baseline=before is not None)))
+    result = replace(result, notes=(*result.notes, *_held_notes(held, allowed)))
     if before is not None:
         known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
         result = compare_with_baselines(result, len(gated), known_ids, again)
@@ -203,7 +203,7 @@ def _has_judged(baseline: Baseline) -> bool:
     return any(run.retrieved for run in baseline.runs) or bool(np.nan_to_num(baseline.values).any())
 
 
-def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str], *, has_baseline: bool) -> list[Note]:
+def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str]) -> list[Note]:
     """Known and allowed misses, those that hit now, and allowed ones that do not exist."""
     if held is None:
         if not allowed:
@@ -215,12 +215,14 @@ def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str], *, has_bas
         texts = [shown(miss.query) + (f" ({printable(miss.reason, None)})" if miss.reason else "") for miss in misses]
         if texts:
             notes.append(Note(f"{state}-miss", f"{what}: {listing(dict.fromkeys(texts), MAX_NAMED)}"))
-    if held.recovered:
-        verb = "hits" if len(held.recovered) == 1 else "hit"
-        text = f"{listing(map(shown, held.recovered), MAX_NAMED)} {verb} now, and missed before"
-        steps = ["store a new baseline"] if has_baseline else []
-        steps += ["remove what need no longer be allowed"] if allowed else []
-        notes.append(Note("miss-recovered", f"{text}: {', and '.join(steps)}"))
+    for hits, before, step in (
+        (held.recovered, "missed before", "store a new baseline"),
+        (held.needless, "may miss", "remove what need not be allowed"),
+    ):
+        if hits:
+            verb = "hits" if len(hits) == 1 else "hit"
+            text = f"{listing(map(shown, hits), MAX_NAMED)} {verb} now, and {before}: {step}"
+            notes.append(Note("miss-recovered", text))
     if held.unknown:
         notes.append(Note("allowed-unknown", f"not among the queries: {listing(map(shown, held.unknown), MAX_NAMED)}"))
     return notes

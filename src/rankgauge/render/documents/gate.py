@@ -117,6 +117,9 @@ def hint_lines(result: GateResult) -> list[str]:
     """What to do if nothing could be decided."""
     if any(row.reason is not None for row in result.rows):
         return [f"hint: {DEPTH_HINT}"]
+    joined = result.evaluation.joined
+    if result.verdict == "nothing to judge" and joined and not joined[0].hits.retrieved.any():
+        return ["hint: every answer is empty: check that the search reaches its index"]
     if result.verdict == "nothing to judge":
         return ["hint: `rankgauge runs validate RESULTS --qrels LABELS` compares the ids of both sides"]
     return []
