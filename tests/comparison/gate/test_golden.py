@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from rankgauge import InputError, Qrels, UsageError, gate, write_baseline
 from rankgauge.comparison import GateRule
+from rankgauge.render.documents.gate import document
+from rankgauge.render.formats.terminal import as_text
 
 QUERIES = [f"q{n:02}" for n in range(46)]
 CASES = [{"id": query, "query": f"text of {query}", "relevant_ids": [f"d-{query}"]} for query in QUERIES]
@@ -70,7 +72,7 @@ def test_a_baseline_without_the_measure_says_so(tmp_path: Path) -> None:
 def test_a_case_has_its_own_requirement_in_place_of_the_general_one() -> None:
     own = [{**case, "require": "R@1>=1"} if case["id"] == "q03" else case for case in CASES]
     result = gate(own, results(), require_each="Success@5>=1")
-    assert result.sentence == "fail: 1 of 46 queries misses its requirement: q03."
+    assert result.sentence == "fail: 1 of 46 queries misses R@1 >= 1: q03."
     alone = gate(own, results(9), measures=None)
     assert alone.held is not None
     assert alone.held.queries == 1
@@ -138,6 +140,49 @@ def test_a_pass_names_the_queries_that_got_worse() -> None:
 def small(n: int, *fallen: int) -> tuple[dict[str, Any], dict[str, Any]]:
     labels = {query: LABELS[query] for query in QUERIES[:n]}
     return labels, {query: ["x", "y"] if row in fallen else [f"d-{query}", "x"] for row, query in enumerate(labels)}
+
+
+def test_a_query_that_misses_its_requirement_is_named_once_and_not_undecided_as_well() -> None:
+    labels, before = small(3)
+    result = gate(labels, small(3, 0)[1], require_each="Success@1>=1", baseline=before)
+    assert result.sentence == "fail: 1 of 3 queries misses Success@1 >= 1: q00."
+    assert result.compared[0].decision.outcome == "undecided"
+    text = as_text(document(result))
+    assert text.count("  q00") == 1
+    assert "got worse" not in text.partition("detectable")[0]
+    other = gate(labels, small(3, 0)[1], ["RR"], require_each="P@2>=0", baseline=before)
+    assert other.sentence.startswith("undecided: 1 of 3 queries got worse on RR, too few to decide")
+    assert as_text(document(other)).count("  q00") == 1
+
+
+def test_what_to_do_about_a_query_that_hits_again_depends_on_why_it_might_miss() -> None:
+    labels, hits = small(3)
+    for baseline, note in (
+        (small(3, 0)[1], "'q00' hits now, and missed before: store a new baseline"),
+        (None, "'q00' hits now, and may miss: remove what need not be allowed"),
+    ):
+        rule = GateRule(allow={"q00": "a reason"})
+        result = gate(labels, hits, require_each="Success@1>=1", baseline=baseline, rule=rule)
+        assert [one.message for one in result.notes if one.code == "miss-recovered"] == [note]
+        assert result.held is not None
+        assert result.held.to_dict()["recovered"] == ["q00"]
+
+
+def test_the_sentence_names_the_requirement_that_was_missed_and_begins_with_what_failed() -> None:
+    own = [{**case, "require": "R@3>=1"} if case["id"] == "q03" else case for case in CASES]
+    some = gate(own, results(5, 17), require_each="Success@5>=1")
+    assert some.sentence == f"fail: 2 of {len(CASES)} queries miss Success@5 >= 1: q05 and q17."
+    both = gate(own, results(3, 17), require_each="Success@5>=1")
+    assert both.sentence == f"fail: 2 of {len(CASES)} queries miss their requirements: q03 and q17."
+    mean = gate(own, results(5), require="Success@5>=1")
+    assert mean.sentence.startswith("fail: missed Success@5 >= 1 (")
+    assert mean.sentence.endswith("; 1 query meets R@3 >= 1.")
+
+
+def test_empty_answers_have_a_hint_of_their_own() -> None:
+    result = gate(CASES, {case["id"]: [] for case in CASES}, require="Success@5<=0")
+    assert result.exit_code == 2
+    assert "hint: every answer is empty: check that the search reaches its index" in as_text(document(result))
 
 
 def at_ranks(ranks: Sequence[int]) -> dict[str, list[str]]:

@@ -216,10 +216,14 @@ def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str]) -> list[No
         texts = [shown(miss.query) + (f" ({printable(miss.reason, None)})" if miss.reason else "") for miss in misses]
         if texts:
             notes.append(Note(f"{state}-miss", f"{what}: {listing(dict.fromkeys(texts), MAX_NAMED)}"))
-    if held.recovered:
-        verb = "hits" if len(held.recovered) == 1 else "hit"
-        text = f"{listing(map(shown, held.recovered), MAX_NAMED)} {verb} now, and missed before"
-        notes.append(Note("miss-recovered", f"{text}: store a new baseline, or remove what is no longer allowed"))
+    for hits, before, step in (
+        (held.recovered, "missed before", "store a new baseline"),
+        (held.needless, "may miss", "remove what need not be allowed"),
+    ):
+        if hits:
+            verb = "hits" if len(hits) == 1 else "hit"
+            text = f"{listing(map(shown, hits), MAX_NAMED)} {verb} now, and {before}: {step}"
+            notes.append(Note("miss-recovered", text))
     if held.unknown:
         notes.append(Note("allowed-unknown", f"not among the queries: {listing(map(shown, held.unknown), MAX_NAMED)}"))
     return notes

@@ -262,6 +262,8 @@ class GateResult(HtmlView):
             return self.reason
         baseline = self._baseline_sentence(show)
         demands = [*self._held_sentence(show), *self._requirements_sentence()]
+        if self.held is not None and not self.held.in_state("missed") and not all(row.met for row in self.required):
+            demands.reverse()  # what failed is first
         has_drop = any(row.decision.outcome == "worse" for row in self.rows)
         parts = [*baseline, *demands] if has_drop or not self.failed else [*demands, *baseline]  # what failed is first
         parts = [*self._failures_sentence(show), *self._leaks_sentence(show), *parts]
@@ -390,8 +392,14 @@ class GateResult(HtmlView):
         return [start + "; ".join(causes)]
 
     def _undecided_sentence(self) -> list[str]:
-        """How many queries got worse, and how many would be needed."""
-        rows = [row for row in self.rows if row.decision.outcome == "undecided"]
+        """How many queries got worse, and how many would be needed; not of queries that fail by themselves."""
+        missed = set() if self.held is None else {miss.query for miss in self.held.in_state("missed")}
+        rows = [
+            row
+            for row in self.rows
+            if row.decision.outcome == "undecided"
+            and not (row.worse == len(row.losses) and {loss.query for loss in row.losses} <= missed)
+        ]
         parts = []
         for group in dict.fromkeys(row.group for row in rows):
             own = [row for row in rows if row.group == group]
@@ -412,15 +420,17 @@ class GateResult(HtmlView):
         own = held.requirements[0] if len(held.requirements) == 1 else None
         of = plural(held.queries, "query")
         if missed:
-            verb, what = ("misses", own or "its requirement") if len(missed) == 1 else ("miss", own or "theirs")
-            return [f"{len(missed)} of {of} {verb} {what}: {enumeration([show(query) for query in missed])}"]
+            kinds = {miss.requirement for miss in held.in_state("missed")}
+            alone = next(iter(kinds)) if len(kinds) == 1 else None
+            verb, what = ("misses", "its requirement") if len(missed) == 1 else ("miss", "their requirements")
+            return [f"{len(missed)} of {of} {verb} {alone or what}: {enumeration([show(query) for query in missed])}"]
         excused = len({miss.query for miss in held.misses})
         if excused:
             verb = "is" if excused == 1 else "are"
             return [
                 f"{held.queries - excused} of {of} meet {own or 'their requirements'}; {excused} {verb} known to miss"
             ]
-        return [f"every one of {of} meets {own or 'its requirement'}"]
+        return [f"{'' if held.queries == 1 else 'every one of '}{of} meets {own or 'its requirement'}"]
 
     def _requirements_sentence(self) -> list[str]:
         missed = [row for row in self.required if not row.met]

@@ -56,7 +56,8 @@ class HeldQueries:
     requirements: tuple[Requirement, ...]  # each that some query was held to
     queries: int
     misses: tuple[QueryMiss, ...] = ()
-    recovered: tuple[str, ...] = ()  # known or allowed misses that hit now
+    recovered: tuple[str, ...] = ()  # misses of the baseline that hit now
+    needless: tuple[str, ...] = ()  # allowed misses that hit
     unknown: tuple[str, ...] = ()  # allowed misses that are not among the queries
 
     def in_state(self, state: MissState) -> list[QueryMiss]:
@@ -69,7 +70,7 @@ class HeldQueries:
             "requirements": [str(requirement) for requirement in self.requirements],
             "queries": self.queries,
             "misses": [miss.to_dict() for miss in self.misses],
-            "recovered": list(self.recovered),
+            "recovered": [*self.recovered, *self.needless],
         }
 
 
@@ -143,6 +144,7 @@ def held_queries(
     held: list[str] = []
     misses: list[QueryMiss] = []
     recovered: list[str] = []
+    needless: list[str] = []
     for row in np.flatnonzero(scores.averaged).tolist():
         query = scores.queries[row]
         demanded = [one for one in own.get(query) or general if columns[one].is_about(row)]
@@ -151,10 +153,14 @@ def held_queries(
         held.append(query)
         found = [miss for one in demanded if (miss := columns[one].miss(row, query, reasons.get(query))) is not None]
         misses += found
-        if not found and (query in reasons or any(columns[one].was_missed(query) for one in demanded)):
+        if found:
+            continue
+        if any(columns[one].was_missed(query) for one in demanded):
             recovered.append(query)
+        elif query in reasons:
+            needless.append(query)
     unknown = tuple(query for query in reasons if query not in known)
-    return HeldQueries(tuple(every), len(held), tuple(misses), tuple(recovered), unknown)
+    return HeldQueries(tuple(every), len(held), tuple(misses), tuple(recovered), tuple(needless), unknown)
 
 
 class _RequiredColumn:

@@ -116,6 +116,9 @@ def hint_lines(result: GateResult) -> list[str]:
     """What to do if nothing could be decided."""
     if any(row.reason is not None for row in result.rows):
         return [f"hint: {DEPTH_HINT}"]
+    joined = result.evaluation.joined
+    if result.verdict == "nothing to judge" and joined and not joined[0].hits.retrieved.any():
+        return ["hint: every answer is empty: check that the search reaches its index"]
     if result.verdict == "nothing to judge":
         return ["hint: `rankgauge runs validate RESULTS --qrels LABELS` compares the ids of both sides"]
     return []
@@ -124,16 +127,20 @@ def hint_lines(result: GateResult) -> list[str]:
 def query_parts(result: GateResult) -> list[Sentences]:
     """The queries behind what failed or is undecided: of several measures that dropped, those of the first.
 
-    Those that the table of affected queries has are not repeated.
+    Those that the table of affected queries has are not repeated, nor the losses that a requirement of every query
+    already names.
     """
     if result.verdict not in ("fail", "undecided"):
         return []
     named = {one.measure for one in result.affected}
+    missed = {query.query for one in result.query_lists if one.kind == "each" for query in one.queries}
     lists: dict[tuple[str, object], QueryList] = {}
     for one in result.query_lists:
         if result.measure_of(one.measure).definition.name in named or one.measure in named:
             continue
         is_drop = one.kind in ("drop", "undecided")
+        if is_drop and one.total == len(one.queries) and {query.query for query in one.queries} <= missed:
+            continue
         lists.setdefault(("drop", one.group) if is_drop else (one.kind, one.check), one)
     return [Sentences(query_lines(result, one), title=query_title(one)) for one in lists.values()]
 
