@@ -112,7 +112,10 @@ class JoinFacts:
 def _without_relevant(hits: Hits) -> NDArray[np.bool_]:
     """Whether a query has no relevant document; gold passages count whether or not a chunk that was read has them."""
     if hits.judgments == "passages":
-        return np.zeros(len(hits), dtype=bool)
+        from rankgauge.core.passage_judgments import PassageJudgments  # which most evaluations do without
+
+        assert isinstance(hits.by_group, PassageJudgments)
+        return np.diff(hits.by_group.passage_offsets) == 0
     without: NDArray[np.bool_] = hits.relevant_judged(np.nextafter(0, 1)) == 0
     return without
 
