@@ -36,7 +36,11 @@ Undecided = Literal["pass", "fail"]
 
 @dataclass(frozen=True)
 class GateRule:
-    """When a drop fails, and what happens if the queries are too few to decide."""
+    """When a drop fails, and what happens if the queries are too few to decide, or some of them failed.
+
+    If more queries failed than ``max_failures`` (None: any number), the run fails; if nothing forbidden may be
+    returned, leaks are unknown.
+    """
 
     margin: float = setting(
         0.0, "Never fail on a drop smaller than DROP.", Section.GATE, flag="--margin DROP", limits=">=0", common=True
@@ -51,9 +55,13 @@ class GateRule:
         Section.GATE,
         choices=("pass", "fail"),
     )
+    max_failures: int | None = 0
 
     def __post_init__(self) -> None:
         check_settings(self)
+        allowed = self.max_failures
+        if allowed is not None and (not isinstance(allowed, int) or isinstance(allowed, bool) or allowed < 0):
+            raise UsageError(f"max_failures: expected a whole number of at least 0, found {shown(repr(allowed))}")
         if self.statistics.correction == "tukey":
             raise UsageError("a gate has one run and one baseline, and Tukey's test is of several systems")
         if self.statistics.alternative != "two-sided":
