@@ -193,3 +193,21 @@ def test_an_error_survives_the_text_of_a_stack_trace(error: InputError | UsageEr
     missing = transport.error_of_worker("ModuleNotFoundError: No module named 'rankgauge'")
     assert missing is not None
     assert missing.message == "the workers have no module rankgauge"
+
+
+@pytest.mark.parametrize("name", ["FalseAnswer", "WrongRefusal", "RightAnswer@3", "Leak@3"])
+def test_measures_that_depend_on_a_whole_run_are_refused_before_anything_is_sent(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} depends on all queries of a run") as refused:
+        evaluated(Qrels.from_dict(JUDGED), ROWS, [name])
+    assert refused.value.hint is not None
+    assert "on one machine" in refused.value.hint
+
+
+@pytest.mark.parametrize("join", [False, True])
+def test_queries_with_more_relevant_documents_than_the_cutoff_have_the_same_note(join: bool) -> None:
+    names = ["RecallAll@1", "RecallAll@2"]
+    scores = evaluated(Qrels.from_dict(JUDGED), ROWS, names, join=join)
+    for run in "ab":
+        expected = [note for note in cases.local_scores(JUDGED, ROWS, run, names).notes if "more-rel" in note.code]
+        assert expected
+        assert [note for note in scores[run].notes if "more-rel" in note.code] == expected

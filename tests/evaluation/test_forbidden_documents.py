@@ -226,6 +226,45 @@ def test_failed_queries_never_pass_a_guard(tmp_path: Path, command: Command) -> 
     )
 
 
+def test_as_many_queries_may_fail_as_are_allowed_in_logs_and_live(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    failed = {"error": "timeout", "relevant": ["b"], "forbidden": ["z"]}
+    path = log(tmp_path, {**ROWS[0], "retrieved": ["a"]}, {"query": "q2", **failed}, {"query": "q3", **failed})
+    allowed = command("gate", path, "--no-leaks", "--max-failures", "2")
+    assert allowed.code == 0, allowed.err
+    sentence = "pass: 1 requirement is met; the retriever failed for 2 queries (q2 and q3), which is allowed."
+    assert " ".join(allowed.out.split()).startswith(sentence)
+    beyond = command("gate", path, "--no-leaks", "--max-failures", "1", "--format", "junit")
+    assert beyond.code == 2
+    assert 'failures="0"' not in beyond.out
+    assert command("gate", path, "--require", "R@1>=1", "--max-failures", "2").code == 0  # nothing is guarded
+    assert command("gate", path, "--require", "R@1>=1", "--max-failures", "1").code == 1
+    leak = log(tmp_path, ROWS[0], {"query": "q2", **failed}, name="leak.jsonl")
+    assert command("gate", leak, "--no-leaks", "--max-failures", "1").code == 1
+    Path("live.py").write_text("def search(query):\n    return ['a'] if query == 'q1' else None\n")
+    cases = log(
+        tmp_path, *({"query": f"q{n}", "relevant": ["a"], "forbidden": ["z"]} for n in (1, 2)), name="cases.jsonl"
+    )
+    for most, code in ((0, 2), (1, 0)):
+        live = command("gate", cases, "./live.py:search", "--no-leaks", "--max-failures", str(most), "--k", "3")
+        assert live.code == code, live.err
+    assert command("gate", cases, "./live.py:search", "--no-leaks", "--k", "3").out.startswith(
+        "leaks unknown: the retr"
+    )
+
+
+def test_a_gate_in_python_allows_failures_by_its_rule(tmp_path: Path) -> None:
+    rows = [{**ROWS[0], "retrieved": ["a"]}, {"query": "q2", "error": "timeout", "relevant": ["b"]}]
+    path = log(tmp_path, *rows)
+    verdicts = [gate(path, require="Leak<=0", rule=GateRule(max_failures=most)).verdict for most in (0, 1, None)]
+    assert verdicts == ["leaks unknown", "pass", "pass"]
+    for wrong in (-1, True, 0.5):
+        with pytest.raises(UsageError, match="max_failures: expected a whole number of at least 0"):
+            GateRule(max_failures=wrong)  # type: ignore[arg-type]  # one is no whole number
+
+
 def test_a_gate_with_a_guard_still_compares_the_default_measures_with_the_baseline(tmp_path: Path) -> None:
     before = log(tmp_path, *[{**row, "retrieved": row["relevant"]} for row in same_key(ROWS)], name="before.jsonl")
     result = gate(log(tmp_path, *same_key(ROWS)), require="Leak<=0", baseline=before)

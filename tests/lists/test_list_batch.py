@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, MeasureError, batch_evaluate_metrics, evaluate_retrieval_batch
+from rankgauge import (
+    InputError,
+    MeasureError,
+    RetrievalMetricsSuite,
+    batch_evaluate_metrics,
+    evaluate_retrieval_batch,
+)
 from rankgauge.errors import InputTypeError
 
 QUERIES: list[dict[str, Any]] = [{"query": "one", "relevant_docs": ["a", "b"]}, {"query": "two", "relevant_docs": "c"}]
@@ -132,3 +138,15 @@ def test_streaming_a_measure_of_the_largest_grade_needs_that_grade_in_its_name()
 def test_the_batch_size_must_be_at_least_1() -> None:
     with pytest.raises(InputError, match="at least 1"):
         batch_evaluate_metrics(QUERIES, RESULTS, batch_size=0)
+
+
+@pytest.mark.parametrize("name", ["FalseAnswer", "WrongRefusal", "RightAnswer@3", "Leak@3"])
+def test_measures_of_answers_and_leaks_are_refused_with_the_reason(name: str) -> None:
+    queries = [{"relevant_docs": []}, {"relevant_docs": ["a"]}]
+    for refused in (
+        lambda: evaluate_retrieval_batch(queries, [[], ["a"]], [name]),
+        lambda: batch_evaluate_metrics(queries, [[], ["a"]], [name]),
+        lambda: RetrievalMetricsSuite().evaluate(name, ["a"], ["a"]),
+    ):
+        with pytest.raises(MeasureError, match=f"{name} cannot be computed from plain lists"):
+            refused()

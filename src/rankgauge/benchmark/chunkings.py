@@ -116,7 +116,7 @@ def read_labels(path: AnyFile, queries: Queries, documents: Corpus | None = None
             f"{listing(map(shown, queries.ids.to_text()))} in the queries",
             hint="labels name a query by its id (query_id), or by its text (query)",
         )
-    return replace(labels, passages=passages)
+    return labels.of_queries(known)
 
 
 def stored_labels(folder: Path, path: str, queries: Queries) -> GoldLabels:

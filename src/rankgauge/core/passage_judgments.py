@@ -373,10 +373,14 @@ def union_length(query: Ints, begin: Ints, end: Ints, queries: int) -> Floats:
 
 
 def check_lengths(hits: Hits, unit: Unit, budget: int | None = None) -> None:
-    """Raise if a chunk that counts is not among the judged ones, so that its length is not known."""
-    length = _extents(hits, unit)[1].chunk_length[hits.ordinal]
+    """Raise if a chunk that counts is not among the judged ones, so that its length is not known.
+
+    A query without passages has no text to count.
+    """
+    judgments, extents = _extents(hits, unit)
+    length = extents.chunk_length[hits.ordinal]
     is_known = hits.rank == hits.position  # up to the first chunk without a judgment
-    is_short = hits.sum(is_known.astype(np.int64)) < hits.retrieved
+    is_short = (hits.sum(is_known.astype(np.int64)) < hits.retrieved) & (np.diff(judgments.passage_offsets) > 0)
     if budget is not None:
         is_short &= hits.sum(np.where(is_known, length, 0)) < budget
     queries = np.flatnonzero(is_short)

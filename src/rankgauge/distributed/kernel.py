@@ -52,6 +52,12 @@ class Task:
             raise UsageError("a distributed evaluation scores all queries", hint="leave out the split")
         for measure in requested:
             measure.check_judgments(qrels.judgments)
+            if measure.definition.needs_answers:
+                raise UsageError(
+                    f"{measure} depends on all queries of a run, and on refusals or metadata that a table of results "
+                    "has not: a distributed evaluation does not compute it",
+                    hint="evaluate a log, or test cases and results, on one machine; a sample of the queries will do",
+                )
         names = tuple(measure.frozen(qrels).name for measure in requested)
         definitions = dict.fromkeys(measure.definition for measure in requested)
         own = tuple(one for one in definitions if not one.kernel.__module__.startswith("rankgauge."))

@@ -35,7 +35,7 @@ from rankgauge.distributed.kernel import (
     score_block,
 )
 from rankgauge.errors import InputError, RankgaugeError, UsageError, shown
-from rankgauge.evaluation.caveats import JoinFacts, notes_on, number_cutoffs
+from rankgauge.evaluation.caveats import JoinFacts, notes_on, number_cutoffs, unreachable_notes
 from rankgauge.evaluation.evaluate import averaged_queries, no_common_query
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.formats import arrow
@@ -45,7 +45,15 @@ from rankgauge.measures.measure import Measure
 STATUS, AVERAGED, JOIN = "status", "averaged", "join"
 UNJUDGED = "unjudged"
 STATUSES = (*(status.name.lower() for status in Status), UNJUDGED)
-FACTS = ("retrieved", "judged", "judged_in_pool", "negative", "nonrelevant", "pooled")  # counts of documents
+FACTS = (
+    "retrieved",
+    "judged",
+    "judged_in_pool",
+    "negative",
+    "nonrelevant",
+    "pooled",
+    "relevant",
+)  # counts of documents
 SAMPLE = 3
 
 
@@ -140,7 +148,7 @@ def _scores(run: str, table: Any, task: Task, qrels: str, unjudged: int, columns
         status=facts.status,
         without_relevant=facts.without_relevant,
         conventions=task.conventions,
-        notes=notes_on(facts, task.cutoffs, run_queries=total),
+        notes=(*notes_on(facts, task.cutoffs, run_queries=total), *unreachable_notes(facts, task.measures)),
         columns=query_columns(columns, queries),
         requested=task.requested,
     )

@@ -65,6 +65,7 @@ class JoinFacts:
     negative: Ints  # judgments with a negative grade
     nonrelevant: Ints  # judgments with the grade 0
     pooled: Ints  # judgments whose grade is not negative: the documents that somebody judged
+    relevant: Ints  # judgments whose grade is at least 1
     retrieved: Ints
     judged: Ints  # retrieved documents with a judgment
     judged_in_pool: Ints  # of them, those among the first POOL_DEPTH whose grade is not negative
@@ -101,6 +102,7 @@ class JoinFacts:
             negative=count_by(hits.judged_query[hits.judged < 0], len(hits)),
             nonrelevant=count_by(hits.judged_query[hits.judged == 0], len(hits)),
             pooled=count_by(hits.judged_query[hits.judged >= 0], len(hits)),
+            relevant=hits.relevant_judged(1),
             retrieved=hits.retrieved,
             judged=hits.count,
             judged_in_pool=count_by(top.query[top.grade >= 0], len(hits)),
@@ -112,7 +114,10 @@ class JoinFacts:
 def _without_relevant(hits: Hits) -> NDArray[np.bool_]:
     """Whether a query has no relevant document; gold passages count whether or not a chunk that was read has them."""
     if hits.judgments == "passages":
-        return np.zeros(len(hits), dtype=bool)
+        from rankgauge.core.passage_judgments import PassageJudgments  # which most evaluations do without
+
+        assert isinstance(hits.by_group, PassageJudgments)
+        return np.diff(hits.by_group.passage_offsets) == 0
     without: NDArray[np.bool_] = hits.relevant_judged(np.nextafter(0, 1)) == 0
     return without
 
@@ -156,18 +161,26 @@ def notes_on(
     return tuple(note for note in notes if note is not None and note.code not in codes)
 
 
-def unreachable_notes(hits: Hits, measures: Iterable[Measure]) -> tuple[Note, ...]:
-    """How many queries have more relevant documents than the cutoff of RecallAll, so that it is 0 for any ranking."""
+def unreachable_notes(facts: JoinFacts, measures: Iterable[Measure], hits: Hits | None = None) -> tuple[Note, ...]:
+    """How many queries have more relevant documents than the cutoff of RecallAll, so that it is 0 for any ranking.
+
+    Without the join, only what is relevant from grade 1 on is known.
+    """
     notes = []
     for measure in measures:
         if measure.definition.name != "RecallAll":
             continue
-        _, values = measure.applied(hits)
-        rows = np.flatnonzero(hits.relevant_judged(values["rel"]) > values["cutoff"])
+        if hits is not None:
+            _, values = measure.applied(hits)
+            rows = np.flatnonzero(hits.relevant_judged(values["rel"]) > values["cutoff"])
+        elif measure["rel"] == 1 and isinstance(measure.cutoff, int):
+            rows = np.flatnonzero(facts.relevant > measure.cutoff)
+        else:
+            continue
         if len(rows):
             verb = "has" if len(rows) == 1 else "have"
             text = f"{plural(len(rows), 'query')} {verb} more relevant documents than {measure} looks at"
-            names = listing(shown(hits.queries[row]) for row in rows.tolist())
+            names = listing(shown(facts.queries[row]) for row in rows.tolist())
             notes.append(Note("more-relevant-than-k", f"{text}, and cannot reach 1: {names}"))
     return tuple(notes)
 

@@ -301,7 +301,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         conventions=conventions,
         notes=joined.notes
         + _join_notes(facts, measures, joined, conventions)
-        + unreachable_notes(hits, measures)
+        + unreachable_notes(facts, measures, hits)
         + _answer_notes(hits, measures, conventions),
         columns=hits.columns,
         requested=requested,

@@ -120,6 +120,13 @@ class _QueryFacts:
         return is_answered, says_so or not bool(is_answered[asked].all())
 
     def _relevant_ranks(self) -> Ints:
+        if self.hits.judgments == "passages":  # found where chunks so far cover enough of a passage
+            from rankgauge.core.passage_judgments import UNRANKED
+            from rankgauge.measures.subtopic_ranks import appearances
+
+            found, ranks = appearances(self.hits, self.conventions.rel), np.full(len(self.names), UNRANKED)
+            np.minimum.at(ranks, found.query, found.rank)
+            return np.where(ranks == UNRANKED, 0, ranks).astype(np.int64)
         relevant = self.hits.relevant(self.conventions.rel)
         return relevant.first(relevant.rank).astype(np.int64)
 
@@ -152,7 +159,7 @@ class _QueryFacts:
             case = {column: values[number] for column, values in columns.items()}
             applied = [(rule, value) for rule in rules if (value := rule.value_for(case)) is not None]
             listed = set(self.qrels.forbidden.get(name, ()))
-            is_guarded[number] = bool(applied or listed)
+            is_guarded[number] = bool(applied) or name in self.qrels.forbidden
             row = self.rows[number]
             if row is None or not is_guarded[number]:
                 continue

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import import_module
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -306,7 +306,7 @@ class _Opener:
         needs_texts = bool(live) or not self.opening.asks
         if is_by_text:
             self.opening = replace(self.opening, needs_rankings=True)  # whose texts are compared with the labels
-            labels = later("text labels")(labels, **self.opening.text_labels)
+            labels = later("text labels")(labels, **self.opening.text_labels).loaded(self.reading)
             if needs_texts:
                 texts = labels.query_texts(self.queries, self.reading)
         elif needs_texts and labels is not None and not are_cases:
@@ -375,8 +375,8 @@ class _Opener:
             first = self._record(data) or {}  # quotes are text that results contain
             return False, question_log.is_log_record(first, "run") and self.matching.has_labels(first)
         if isinstance(data, (list, tuple)):
-            record = next((dict(one) for one in data if isinstance(one, Mapping)), None)
-            return record is not None and bool(later("is quoted")(dict(as_json(record)))), False
+            records = islice((dict(one) for one in data if isinstance(one, Mapping)), DETECTED_ROWS)
+            return any(later("is quoted")(dict(as_json(one))) for one in records), False
         if hasattr(data, "query_texts"):  # GoldLabels, GoldInputs
             return True, False
         record = None if self.reading.qrels_format is not None else self._record(data)

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError, InputTypeError, nearest, shown
+from rankgauge.errors import InputError, InputTypeError, MeasureError, nearest, shown
 from rankgauge.lists.list_join import (
     CheckedGrades,
     JoinedLists,
@@ -88,11 +88,23 @@ def measures_by_name(metrics: Iterable[str] | str | None) -> dict[str, Measure]:
     by_name: dict[str, Measure] = {}
     for name in names:
         measures = parse_measures(name)
+        check_for_lists(measures)
         if len(measures) == 1:
             by_name[str(name)] = measures[0]
         else:
             by_name.update((measure.name, measure) for measure in measures)
     return by_name
+
+
+def check_for_lists(measures: Iterable[Measure]) -> None:
+    """Raise if plain lists do not say what a measure needs."""
+    for measure in measures:
+        if measure.definition.needs_answers:
+            raise MeasureError(
+                f"{measure} cannot be computed from plain lists, which say neither what was refused nor what is "
+                "forbidden, and in which a query without relevant ids scores 0",
+                hint='use evaluate with test cases ("relevant": [] if there is no answer) and results',
+            )
 
 
 def running_aggregate(measure: Measure) -> RunningAggregate:

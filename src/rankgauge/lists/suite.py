@@ -28,6 +28,7 @@ from rankgauge.lists.batches import (
     Query,
     Result,
     check_batch,
+    check_for_lists,
     measures_by_name,
     running_aggregate,
     without_nan,
@@ -95,6 +96,7 @@ class RetrievalMetricsSuite:
             close = nearest(metric_name, list(self.metrics))
             hint = error.hint if close is None else f"did you mean {close}?"
             raise MeasureError(f"Unknown metric: {printable(str(metric_name))}", hint=hint) from None
+        check_for_lists([measure])
         return self._value(measure, *args, **kwargs)
 
     def evaluate_batch(self, queries: Sequence[Query], retrieval_results: Sequence[Result]) -> SuiteResult:

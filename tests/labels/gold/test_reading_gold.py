@@ -10,7 +10,7 @@ import pytest
 
 from rankgauge.errors import InputError
 from rankgauge.io.corpus.corpus_files import read_corpus
-from rankgauge.labels.gold.gold_labels import GoldLabels, read_gold, with_span_texts
+from rankgauge.labels.gold.gold_labels import GoldLabels, labels_with_texts, read_gold, with_span_texts
 
 DOCUMENTS = {"guide.md": "Open Settings. Choose Security.  "}
 
@@ -80,9 +80,49 @@ def test_spans_without_documents_say_how_to_name_them() -> None:
 
 
 def test_a_quote_listed_twice_counts_once_and_a_query_without_gold_is_noted() -> None:
-    labels = read_gold([{"query": "q", "gold": ["One text", "one  text"]}, {"query": "empty", "gold": []}])
+    records = [{"query": "q", "gold": ["One text", "one  text"]}, {"query": "open", "gold": [], "answerable": True}]
+    labels = read_gold(records)
     assert quotes(labels) == [("q", "One text")]
     assert {note.code for note in labels.notes} == {"gold-repeated", "no-gold"}
+    assert labels.without_gold == ["open"]
+
+
+@pytest.mark.parametrize("nothing", [{"gold": []}, {"gold": None}, {"answerable": False}, {"reference_contexts": []}])
+def test_an_empty_list_of_quotes_means_that_there_is_no_answer(nothing: dict[str, Any]) -> None:
+    labels = read_gold([{"query": "none", **nothing}, {"query": "q", "gold": ["One text"]}])
+    assert labels.unanswerable == ["none"]
+    assert labels.queries == ["q", "none"]
+    assert not labels.without_gold
+    assert not labels.notes
+
+
+def test_gold_of_a_query_that_has_no_answer_is_refused() -> None:
+    with pytest.raises(InputError, match=r"gold:1: .*expected no gold for a query that has no answer"):
+        read_gold([{"query": "q", "gold": ["One text"], "answerable": False}])
+
+
+def test_forbidden_are_ids_quotes_and_spans(tmp_path: Path) -> None:
+    span = {"doc": "guide.md", "start": 0, "end": 14}
+    path = gold_file(tmp_path, {"query": "q", "gold": ["One text"], "forbidden_ids": ["kb-1", "Two words", span]})
+    labels = with_span_texts(read_gold(path), read_corpus(DOCUMENTS))
+    assert labels.forbidden_ids == {"q": ("kb-1",)}
+    assert [passage.text for passage in labels.forbidden] == ["Two words", "Open Settings."]
+    stored = tmp_path / "stored.jsonl"
+    stored.write_bytes(labels_with_texts(labels))
+    again = read_gold(stored)
+    assert again.forbidden_ids == labels.forbidden_ids
+    assert [passage.text for passage in again.forbidden] == ["Two words", "Open Settings."]
+
+
+def test_labels_of_other_queries_are_left_out_and_ids_replace_texts() -> None:
+    records = [
+        {"query": "one", "gold": ["One text"], "forbidden": ["a", "Two words"]},
+        {"query": "two", "gold": [], "forbidden": ["b"]},
+    ]
+    labels = read_gold(records).renamed({"one": "q1", "two": "q2"})
+    assert (labels.queries, labels.forbidden_ids) == (["q1", "q2"], {"q1": ("a",), "q2": ("b",)})
+    rest = labels.of_queries({"q2"})
+    assert (rest.queries, list(rest.forbidden), rest.forbidden_ids) == (["q2"], [], {"q2": ("b",)})
 
 
 @pytest.mark.parametrize("source", [[], [{"query": "q", "gold": []}]])

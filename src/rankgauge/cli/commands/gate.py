@@ -39,6 +39,7 @@ from rankgauge.comparison.gate.gate import check_one_system, gate, gate_judgment
 from rankgauge.comparison.gate.gate_result import VERDICT_WORDS, GateResult
 from rankgauge.comparison.gate.golden import own_requirements
 from rankgauge.comparison.gate.requirements import (
+    LEAK,
     NO_LEAKS,
     SHOWN_CHANGES,
     GateRule,
@@ -58,7 +59,7 @@ from rankgauge.io.atomic_files import check_outputs, write_atomically
 from rankgauge.io.byte_streams import load_file, source_name
 from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.reading_options import Asking, Reading
-from rankgauge.io.results import Opening
+from rankgauge.io.results import Opening, is_live
 from rankgauge.io.sources import is_plain
 from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.gate import gate_document
@@ -170,13 +171,14 @@ class GateRequest:
     undecided: Undecided = setting_of(GateRule, "undecided")
     requirements: Mapping[str, Sequence[str]] | None = None  # of groups, by their labels: only in a file
 
-    def rule(self, settings: Settings) -> GateRule:
+    def rule(self, settings: Settings, max_failures: int | None) -> GateRule:
         """When it fails."""
         return GateRule(
             self.margin,
             settings.statistics,
             self.two_sided,
             self.undecided,
+            max_failures,
             by=settings.by or (),
             requirements=self.requirements,
             allow=self.allow,
@@ -319,7 +321,7 @@ def gate_command(
             baseline=judged.baseline,
             queries=judged.queries,
             corpus=output.corpus,
-            rule=request.rule(settings),
+            rule=request.rule(settings, asking.max_failures),
             conventions=settings.conventions,
             reading=reading,
         )
@@ -406,6 +408,8 @@ def open_gate(
         return GatedRuns(named.labels, named.results[0], compared, queries=named.sources.queries), settings
     demands = parse_demands(request.of_run, request.require_each, request.requirements, conventions)
     depth = gated_depth(measures, stored, demands.measures, conventions)
+    is_guarding = any(measure.definition.name == LEAK for measure in demands.measures)
+    keeps_partial = is_guarding and not any(map(is_live, baseline_runs))  # the gate then says that leaks are unknown
     is_log_tested = not named.results
     opening = Opening(
         depth,
@@ -414,7 +418,7 @@ def open_gate(
         follows_system=True,
         log_is_system=is_log_tested,
         needs_rankings=output.path is not None or output.saving.save_run,
-        asking=asking,
+        asking=replace(asking, keeps_partial=keeps_partial),
         history=output.saving.history_file,
     )
     opened = named.open(reading, opening, baseline_runs, shows_corpus=True)
@@ -434,7 +438,7 @@ def open_gate(
 def _check_asking(named: NamedInputs, baseline: str | None) -> None:
     """Raise if an option of live retrievers is given without one, as results or as the baseline."""
     results = (*named.results, *([] if baseline is None else [baseline]))
-    replace(named, results=results).check_asking(also=("k",))
+    replace(named, results=results).check_asking(also=("k",), but=("max_failures",))  # logs have failed queries, too
 
 
 def store_baseline(

@@ -137,9 +137,9 @@ class NamedInputs:
         """Whether --column names a key of the labels."""
         return is_given("columns") and names_labels(parse_columns(click.get_current_context().params["columns"]))
 
-    def check_asking(self, *, also: Sequence[str] = ()) -> None:
+    def check_asking(self, *, also: Sequence[str] = (), but: Sequence[str] = ()) -> None:
         """Raise if an option that applies to live retrievers is given without one: none is ignored silently."""
-        names = [name for name in (*ASKING_NAMES, *also) if is_given(name)]
+        names = [name for name in (*ASKING_NAMES, *also) if is_given(name) and name not in but]
         if not names:
             return
         from rankgauge.io.results import is_live

@@ -150,6 +150,11 @@ class GateResult(HtmlView):
         failed = self.scores.status == Status.FAILED
         return tuple(query for query, is_failed in zip(self.scores.queries, failed, strict=True) if is_failed)
 
+    @property
+    def has_too_many_failures(self) -> bool:
+        """Whether more queries failed than the rule allows."""
+        return self.rule.max_failures is not None and len(self.failed_queries) > self.rule.max_failures
+
     def page_evaluation(self) -> Evaluation:
         """The runs as a report shows them: the baseline first, if it is made of runs, under names of their own."""
         order = [*range(1, len(self.evaluation.scores)), 0]
@@ -205,7 +210,7 @@ class GateResult(HtmlView):
         outcomes += ["pass" if row.met else "fail" for row in self.required]
         outcomes += ["fail"] if self.held is not None and self.held.in_state("missed") else []
         outcomes += ["fail"] if self.lost_everything else []
-        if self.failed_queries:
+        if self.has_too_many_failures:
             outcomes.append("undecidable" if self.guards_leaks else "fail")
         outcomes += [] if self.rot is None else ["undecidable"]
         if self.rule.undecided == "fail":
@@ -220,7 +225,7 @@ class GateResult(HtmlView):
         """Which verdict says that nothing can be decided."""
         if self.rot is not None:
             return "rotted"
-        return "leaks unknown" if self.guards_leaks and self.failed_queries else "not comparable"
+        return "leaks unknown" if self.guards_leaks and self.has_too_many_failures else "not comparable"
 
     @property
     def guards_leaks(self) -> bool:
@@ -266,7 +271,8 @@ class GateResult(HtmlView):
             demands.reverse()  # what failed is first
         has_drop = any(row.decision.outcome == "worse" for row in self.rows)
         parts = [*baseline, *demands] if has_drop or not self.failed else [*demands, *baseline]  # what failed is first
-        parts = [*self._failures_sentence(show), *self._leaks_sentence(show), *parts]
+        failures, leaks = self._failures_sentence(show), self._leaks_sentence(show)
+        parts = [*failures, *leaks, *parts] if self.has_too_many_failures else [*leaks, *parts, *failures]
         return "; ".join(parts if self.rot is None else self._with_rot(self.rot, parts))
 
     def second_line(self, show: Callable[[str], str]) -> str | None:
@@ -331,8 +337,11 @@ class GateResult(HtmlView):
         failed = [show(query) for query in self.failed_queries]
         if not failed:
             return []
+        text = f"the retriever failed for {plural(len(failed), 'query')} ({enumeration(failed)})"
+        if not self.has_too_many_failures:
+            return [f"{text}, which is allowed"]
         may_leak = ", and queries that failed may leak" if self.guards_leaks and not self.leaks else ""
-        return [f"the retriever failed for {plural(len(failed), 'query')} ({enumeration(failed)}){may_leak}"]
+        return [f"{text}{may_leak}"]
 
     def _baseline_sentence(self, show: Callable[[str], str]) -> list[str]:
         if self.baseline is None:

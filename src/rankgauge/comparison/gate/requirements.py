@@ -40,8 +40,10 @@ AnyAllowed = str | Path | Mapping[str, str]
 class GateRule:
     """When a drop fails, which groups are held to what, which misses are allowed, and what too few queries mean.
 
-    ``by`` names columns of the queries: every group is held to what is required, or to its own in ``requirements``, by
-    its label. ``allow`` is a file or a dict of queries that may miss what every query must reach, each with a reason.
+    If more queries failed than ``max_failures`` (None: any number), the run fails; if nothing forbidden may be
+    returned, leaks are unknown. ``by`` names columns of the queries: every group is held to what is required, or to its
+    own in ``requirements``, by its label. ``allow`` is a file or a dict of queries that may miss what every query must
+    reach, each with a reason.
     """
 
     margin: float = setting(
@@ -57,12 +59,16 @@ class GateRule:
         Section.GATE,
         choices=("pass", "fail"),
     )
+    max_failures: int | None = 0
     by: str | Iterable[str] = ()
     requirements: Mapping[str, str | Iterable[str]] | None = None
     allow: AnyAllowed | None = None
 
     def __post_init__(self) -> None:
         check_settings(self)
+        allowed = self.max_failures
+        if allowed is not None and (not isinstance(allowed, int) or isinstance(allowed, bool) or allowed < 0):
+            raise UsageError(f"max_failures: expected a whole number of at least 0, found {shown(repr(allowed))}")
         if self.statistics.correction == "tukey":
             raise UsageError("a gate has one run and one baseline, and Tukey's test is of several systems")
         if self.statistics.alternative != "two-sided":

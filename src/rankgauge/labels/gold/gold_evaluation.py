@@ -35,7 +35,7 @@ from rankgauge.labels.gold.quote_matches import QuoteMatches
 from rankgauge.labels.gold.resolved_labels import resolve_labels
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
-from rankgauge.measures.registry import GOLD_MEASURES
+from rankgauge.measures.registry import ANSWER_MEASURES, GOLD_MEASURES, LEAK_MEASURES
 
 LISTED = 3
 DEFAULT_OPTIONS = GoldOptions()
@@ -61,7 +61,7 @@ class GoldInputs:
 
         The ideal ranking is made of all chunks: that of the retrieved ones alone would be too easy to reach.
         """
-        chosen = conventions.measures(names or GOLD_MEASURES)
+        chosen = conventions.measures(names or self._default_measures(conventions))
         if self.chunks is not None:
             return chosen
         ideal = [measure for measure in chosen if dict(measure.parameters).get("norm") == "ideal"]
@@ -71,6 +71,19 @@ class GoldInputs:
                 hint="name the chunks: --chunks CHUNKS, or leave out that measure",
             )
         return tuple(measure for measure in chosen if measure not in ideal)
+
+    def _default_measures(self, conventions: Conventions) -> tuple[str, ...]:
+        """Those of gold, and besides them those of refusals and leaks, if the labels are read and say something."""
+        labels = self.gold if isinstance(self.gold, GoldLabels) else None
+        if labels is None:
+            return GOLD_MEASURES
+        has_forbidden = bool(conventions.forbid or labels.forbidden or labels.forbidden_ids)
+        answers = ANSWER_MEASURES if labels.unanswerable else ()
+        return (*GOLD_MEASURES, *answers, *(LEAK_MEASURES if has_forbidden else ()))
+
+    def loaded(self, reading: Reading) -> GoldInputs:
+        """The same inputs with the labels read, as they are in the file."""
+        return replace(self, gold=read_gold(self.gold, limits=reading.limits))
 
     def query_texts(self, queries: Any, reading: Reading) -> dict[str, str]:
         """The text of each query that has labels, which a live retriever is asked; raises if one has none."""
@@ -117,7 +130,7 @@ def evaluate_gold_runs(
     ``queries`` holds the queries' ids and texts: labels that name a query by its text get its id.
     """
     reading = reading or Reading()
-    inputs = as_gold_inputs(inputs)
+    inputs = as_gold_inputs(inputs).loaded(reading)
     requested = inputs.measures(measures, conventions or Conventions())
     parts = []
     for part in judge_runs(inputs, runs, reading=reading, queries=queries):
@@ -211,6 +224,10 @@ def match_notes(labels: GoldLabels, matches: QuoteMatches, *, is_complete: bool)
 
     if matches.missing and is_complete:
         add("gold-missing", matches.missing, "found in no chunk, counted as not retrieved")
+    if matches.forbidden is not None and matches.forbidden.missing and is_complete:
+        unknown = [shown(str(labels.forbidden[number].text)) for number in matches.forbidden.missing]
+        text = f"{plural(len(unknown), 'forbidden quote')} found in no chunk, so that none can leak it"
+        notes.append(Note("forbidden-missing", f"{text}: {listing(unknown, LISTED)}"))
     if matches.words:
         parts = [
             f"{shown(str(labels.passages[number].text))} in {shown(word)}" for number, word in matches.words.items()

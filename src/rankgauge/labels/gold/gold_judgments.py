@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import NamedTuple
 
@@ -13,10 +13,10 @@ import numpy as np
 
 from rankgauge.core import ids as ids_module
 from rankgauge.core.formatting import listing
-from rankgauge.core.ids import Ids, Ints, numbered
+from rankgauge.core.ids import Ids, Ints, encode_id, numbered
 from rankgauge.core.passage_builder import ChunkRows, PartRows, PassageRows, PieceRows, build_passage_judgments
 from rankgauge.core.passage_judgments import Unit
-from rankgauge.core.qrels import Qrels
+from rankgauge.core.qrels import ANSWERABLE, Qrels
 from rankgauge.core.run import Run
 from rankgauge.core.settings import check_settings, setting_of
 from rankgauge.errors import InputError, shown
@@ -51,6 +51,8 @@ def gold_judgments(
 ) -> Qrels:
     """Judgments of the chunks that contain gold, and of those that the runs retrieved, which have lengths to count."""
     query = Ids.from_text([passage.query for passage in labels.passages], "query id")
+    forbidden = _forbidden_chunks(labels, matches.forbidden, options.coverage)
+    matches = _without_edits_in(forbidden, labels, matches)
     pairs = _Pairs.of(query, matches, runs)
     lengths = _chunk_lengths(corpus, pairs.docs, options.tokenizer)
     quotes = [TokenPlaces.of(text, options.tokenizer) for text in matches.quotes]
@@ -74,15 +76,67 @@ def gold_judgments(
         tolerance=options.tolerance,
         name=labels.name,
     )
+    qrels = qrels.with_queries([encode_id(name, "query id") for name in labels.unanswerable])
     qrels = qrels.with_columns(labels.columns) if labels.columns else qrels
+    if labels.unanswerable:
+        nothing = set(labels.unanswerable)
+        qrels = qrels.with_columns({ANSWERABLE: {name: name not in nothing for name in qrels.queries.to_text()}})
+    qrels = _with_forbidden(qrels, forbidden, options.coverage)
     # Other chunks, or another run on them, are not other labels: stored baselines stay comparable.
     qrels.__dict__["sha256"] = _labels_sha256(labels, options)
     return qrels
 
 
+ForbiddenChunks = dict[str, dict[str, str]]  # by query: why each chunk is forbidden
+
+
+def _forbidden_chunks(labels: GoldLabels, matches: QuoteMatches | None, coverage: float) -> ForbiddenChunks:
+    """The chunks that must not be returned: by id, and those that contain a forbidden quote."""
+    names = set(labels.queries)
+    chunks = {query: dict.fromkeys(ids, "listed by its id") for query, ids in labels.forbidden_ids.items()}
+    found = [] if matches is None else matches.chunks_of_quotes(coverage)
+    for passage, docs in zip(labels.forbidden, found, strict=matches is not None):
+        own = chunks.setdefault(passage.query, {})  # a quote that no chunk contains guards its query, too
+        for doc in docs:
+            own.setdefault(doc.decode("utf-8", "surrogateescape"), f"which contains {shown(str(passage.text))}")
+    return {query: docs for query, docs in chunks.items() if query in names}
+
+
+def _without_edits_in(forbidden: ForbiddenChunks, labels: GoldLabels, matches: QuoteMatches) -> QuoteMatches:
+    """The matches but for gold that a forbidden chunk contains only with edits: it is the stale version of the gold."""
+    if not forbidden or not matches.approximate:
+        return matches
+    names = [chunk.decode("utf-8", "surrogateescape") for chunk in matches.chunk_ids]
+    kept = [
+        piece
+        for piece in matches.pieces
+        if not piece.distance or names[piece.chunk] not in forbidden.get(labels.passages[piece.quote].query, {})
+    ]
+    return replace(matches, pieces=kept)
+
+
+def _with_forbidden(qrels: Qrels, forbidden: ForbiddenChunks, coverage: float) -> Qrels:
+    """The judgments with the chunks that must not be returned; one that is relevant is an error."""
+    if not forbidden:
+        return qrels
+    queries = qrels.queries.to_text()
+    for number, doc, share in zip(qrels.query.tolist(), qrels.docs.to_text(), qrels.grades.tolist(), strict=True):
+        if share >= coverage - 1e-12 and doc in forbidden.get(queries[number], {}):
+            raise InputError(
+                f"chunk {shown(doc)} is both forbidden ({forbidden[queries[number]][doc]}) and relevant for query "
+                f"{shown(queries[number])}",
+                hint="leave it out of one of the two lists, or use smaller chunks",
+            )
+    return replace(qrels, forbidden={query: tuple(docs) for query, docs in forbidden.items()})
+
+
 def _labels_sha256(labels: GoldLabels, options: GoldOptions) -> str:
     passages = sorted((passage.query, normalized(str(passage.text)), *_span(passage)) for passage in labels.passages)
-    content = json.dumps(["rankgauge gold 1", passages, options.coverage, options.tolerance])
+    facts: list[object] = ["rankgauge gold 1", passages, options.coverage, options.tolerance]
+    if labels.unanswerable or labels.forbidden or labels.forbidden_ids:
+        quotes = sorted((passage.query, normalized(str(passage.text)), *_span(passage)) for passage in labels.forbidden)
+        facts += [sorted(labels.unanswerable), quotes, sorted(labels.forbidden_ids.items())]
+    content = json.dumps(facts)
     return hashlib.sha256(content.encode("ascii")).hexdigest()
 
 

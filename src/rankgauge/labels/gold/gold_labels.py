@@ -2,13 +2,14 @@
 
 {"query": "How do I reset 2FA?", "gold": ["Open Settings.", {"doc": "2fa.md", "start": 120, "end": 310}]}
 {"query": "How long does it take?", "doc": "2fa.md", "start": 320, "end": 371}
+{"query": "Who won the office chess tournament?", "gold": [], "forbidden": ["salaries.md", "a quote"]}
 {"user_input": "…", "reference_contexts": ["…"]}
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from rankgauge.errors import InputError, InputTypeError, Note, location, nearest
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, LoadedFile, document_limits, read_bytes, source_name
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats.case_keys import names_for
+from rankgauge.io.formats.case_keys import answerable_flag, names_for
 from rankgauge.io.formats.json_text import JsonPairs, Record, describe_json, id_from_json
 from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.io.formats.test_sets import read_test_set
@@ -57,7 +58,8 @@ class GoldPassage:
 class GoldLabels(HtmlView):
     """The gold passages of all queries, in the order of the input, with texts and columns of the queries.
 
-    ``without_gold`` are queries that the input has without any passage.
+    ``unanswerable`` are queries that have no answer, ``without_gold`` those that have one without a passage.
+    ``forbidden`` are passages that must not be returned, ``forbidden_ids`` chunks by their ids.
     """
 
     name: str
@@ -65,6 +67,9 @@ class GoldLabels(HtmlView):
     query_texts: dict[str, str] = field(default_factory=dict)
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
     without_gold: Sequence[str] = ()
+    unanswerable: Sequence[str] = ()
+    forbidden: Sequence[GoldPassage] = ()
+    forbidden_ids: dict[str, tuple[str, ...]] = field(default_factory=dict)
     notes: Sequence[Note] = ()
 
     def __repr__(self) -> str:
@@ -73,8 +78,8 @@ class GoldLabels(HtmlView):
 
     @property
     def queries(self) -> list[str]:
-        """The queries that have passages, in the order of the input."""
-        return list(dict.fromkeys(passage.query for passage in self.passages))
+        """The queries that have passages, in the order of the input, then those that have no answer."""
+        return list(dict.fromkeys([*(passage.query for passage in self.passages), *self.unanswerable]))
 
     def passage_names(self) -> list[str]:
         """The passages of each query, numbered from 1, as the subtopics of ndeval are."""
@@ -87,10 +92,11 @@ class GoldLabels(HtmlView):
 
     def cases(self) -> list[dict[str, Any]]:
         """Test cases for :func:`rankgauge.evaluate_retriever`, whose result :func:`evaluate_gold` scores."""
-        for passage in self.passages:
-            if passage.query not in self.query_texts:
+        places = {passage.query: f"{passage.place}: " for passage in reversed(self.passages)}
+        for query in self.queries:
+            if query not in self.query_texts:
                 raise InputError(
-                    f"{passage.place}: query {shown(passage.query)} has no text to ask a retriever",
+                    f"{places.get(query, '')}query {shown(query)} has no text to ask a retriever",
                     hint='write {"query_id": "…", "query": "…", "gold": ["…"]}',
                 )
         return [{"id": query, "query": self.query_texts[query], "relevant_ids": []} for query in self.queries]
@@ -101,12 +107,29 @@ class GoldLabels(HtmlView):
         def moved(values: dict[str, Any]) -> dict[str, Any]:
             return {ids.get(query, query): value for query, value in values.items()}
 
+        passages, forbidden = (
+            [replace(passage, query=ids.get(passage.query, passage.query)) for passage in some]
+            for some in (self.passages, self.forbidden)
+        )
         return replace(
             self,
-            passages=[replace(passage, query=ids.get(passage.query, passage.query)) for passage in self.passages],
+            passages=passages,
+            forbidden=forbidden,
+            forbidden_ids=moved(self.forbidden_ids),
+            unanswerable=[ids.get(query, query) for query in self.unanswerable],
             query_texts=moved(self.query_texts),
             columns={name: moved(values) for name, values in self.columns.items()},
             without_gold=[ids.get(query, query) for query in self.without_gold],
+        )
+
+    def of_queries(self, known: Collection[str]) -> GoldLabels:
+        """The labels of some queries."""
+        return replace(
+            self,
+            passages=[passage for passage in self.passages if passage.query in known],
+            forbidden=[passage for passage in self.forbidden if passage.query in known],
+            forbidden_ids={query: ids for query, ids in self.forbidden_ids.items() if query in known},
+            unanswerable=[query for query in self.unanswerable if query in known],
         )
 
 
@@ -159,6 +182,9 @@ class _GoldReader:
     def __init__(self, source: str) -> None:
         self._faults = Faults(source)
         self._passages: dict[tuple[str, object], GoldPassage] = {}
+        self._forbidden: dict[tuple[str, object], GoldPassage] = {}
+        self._forbidden_ids: dict[str, dict[str, None]] = {}
+        self._unanswerable: dict[str, None] = {}
         self._texts: dict[str, str] = {}
         self._columns: dict[str, dict[str, Any]] = {}
         self._queries: dict[str, None] = {}
@@ -171,10 +197,21 @@ class _GoldReader:
         self._faults.raise_errors()
         passages = list(self._passages.values())
         with_gold = {passage.query for passage in passages}
-        without = [query for query in self._queries if query not in with_gold]
+        nothing = [query for query in self._unanswerable if query not in with_gold]
+        without = [query for query in self._queries if query not in with_gold and query not in self._unanswerable]
         if not passages:
             raise InputError.at(self._faults.source, None, "no query has a gold passage", hint=EXAMPLE)
-        return GoldLabels(name, passages, self._texts, self._columns, without, self._notes(without))
+        return GoldLabels(
+            name,
+            passages,
+            self._texts,
+            self._columns,
+            without_gold=without,
+            unanswerable=nothing,
+            forbidden=list(self._forbidden.values()),
+            forbidden_ids={query: tuple(ids) for query, ids in self._forbidden_ids.items()},
+            notes=self._notes(without),
+        )
 
     def _notes(self, without: list[str]) -> list[Note]:
         notes = []
@@ -195,20 +232,47 @@ class _GoldReader:
             both = ", ".join(shown(key) for key in [*golds, *spans])
             self._fault(line, "either gold or a span in one object", both)
             return
-        if not golds and not spans:
+        has_answer = answerable_flag(record)
+        if not golds and not spans and has_answer is not False:
             self._fault_missing(line, record)
             return
         if query is None:
             return
+        self._forbid(line, query, record)
+        value = record[golds[0]] if golds else None
+        if not spans and value in (None, []):
+            if has_answer is not True:
+                self._unanswerable[query] = None
+            return
+        if has_answer is False:
+            self._fault(line, "no gold for a query that has no answer", "gold")
+            return
         if spans:
             self._add(line, query, {key: record[key] for key in spans})
             return
-        value = record[golds[0]]
-        if value is not None and not isinstance(value, (str, JsonPairs, list)):
+        if not isinstance(value, (str, JsonPairs, list)):
             self._fault(line, "a quote, a span, or a list of them as gold", describe_json(value))
             return
-        for item in [value] if isinstance(value, (str, JsonPairs)) else value or []:
+        for item in [value] if isinstance(value, (str, JsonPairs)) else value:
             self._add(line, query, dict(item) if isinstance(item, JsonPairs) else item)
+
+    def _forbid(self, line: int, query: str, record: Record) -> None:
+        """What a query must not return: ids of chunks, and quotes or spans as gold has them."""
+        value = record.get(_first_key(record, "forbidden") or "")
+        items = [value] if isinstance(value, (str, JsonPairs)) else value or []
+        if not isinstance(items, list):
+            self._fault(line, "a list of ids, quotes or spans as forbidden", describe_json(items))
+            return
+        for item in items:
+            if _is_span_or_quote(item):
+                self._add(line, query, dict(item) if isinstance(item, JsonPairs) else item, self._forbidden)
+                continue
+            try:
+                name = id_from_json(item, "chunk id").decode("utf-8", "surrogateescape")
+            except InputError:
+                self._fault(line, "an id, a quote or a span as forbidden", describe_json(item))
+                continue
+            self._forbidden_ids.setdefault(query, {})[name] = None
 
     def _query(self, line: int, record: Record) -> str | None:
         """The id of the query, or else its text; its text and columns are kept."""
@@ -228,7 +292,8 @@ class _GoldReader:
                 self._columns.setdefault(key, {})[query] = value
         return query
 
-    def _add(self, line: int, query: str, item: Any) -> None:
+    def _add(self, line: int, query: str, item: Any, into: dict[tuple[str, object], GoldPassage] | None = None) -> None:
+        passages = self._passages if into is None else into
         if isinstance(item, str):
             item = {QUOTE_KEY: item}
         if not isinstance(item, dict):
@@ -245,8 +310,8 @@ class _GoldReader:
         passage = self._passage(line, query, item)
         if passage is not None:
             key = normalized(passage.text) if passage.text else (passage.document, passage.start, passage.end)
-            self._repeats += (query, key) in self._passages
-            self._passages.setdefault((query, key), passage)
+            self._repeats += (query, key) in passages
+            passages.setdefault((query, key), passage)
 
     def _passage(self, line: int, query: str, item: dict[str, Any]) -> GoldPassage | None:
         text, document = item.get(QUOTE_KEY), item.get("doc")
@@ -289,7 +354,7 @@ DOCUMENTS_HINT = "name the documents that the spans count in: --corpus PATH"
 
 def with_span_texts(labels: GoldLabels, documents: Corpus | None) -> GoldLabels:
     """The labels, each with its text; raises if a span is not within its document."""
-    spans = [passage for passage in labels.passages if passage.text is None]
+    spans = [passage for passage in (*labels.passages, *labels.forbidden) if passage.text is None]
     if not spans:
         return labels
     if documents is None:
@@ -305,7 +370,10 @@ def with_span_texts(labels: GoldLabels, documents: Corpus | None) -> GoldLabels:
         if name in needed:
             texts[name] = document.text
     faults = Faults(spans[0].source)
-    passages = [passage if passage.text is not None else _quoted(passage, texts, faults) for passage in labels.passages]
+    passages, forbidden = (
+        [passage if passage.text is not None else _quoted(passage, texts, faults) for passage in some]
+        for some in (labels.passages, labels.forbidden)
+    )
     if needed - set(texts):
         missing = sorted(needed - set(texts))
         close = nearest(missing[0], names)
@@ -314,7 +382,7 @@ def with_span_texts(labels: GoldLabels, documents: Corpus | None) -> GoldLabels:
         action = f"did you mean {close}?" if close else None
         faults.add("document", [line], expected="a document of the corpus", found=found, action=action)
     faults.raise_errors()
-    return replace(labels, passages=passages)
+    return replace(labels, passages=passages, forbidden=forbidden)
 
 
 def _quoted(passage: GoldPassage, texts: dict[str, str], faults: Faults) -> GoldPassage:
@@ -345,12 +413,15 @@ def labels_with_texts(labels: GoldLabels) -> bytes:
 
 
 def _lines(labels: GoldLabels) -> Iterator[bytes]:
-    passages: dict[str, list[dict[str, Any]]] = {}
-    for passage in labels.passages:
-        passages.setdefault(passage.query, []).append(_row(passage))
+    passages: dict[str, list[dict[str, Any]]] = {query: [] for query in labels.queries}
+    forbidden: dict[str, list[Any]] = {query: list(ids) for query, ids in labels.forbidden_ids.items()}
+    for into, some in ((passages, labels.passages), (forbidden, labels.forbidden)):
+        for passage in some:
+            into.setdefault(passage.query, []).append(_row(passage))
     for query, rows in passages.items():
         text = {"query": labels.query_texts[query]} if query in labels.query_texts else {}
-        row = json.dumps({"query_id": query, **text, "gold": rows}, ensure_ascii=False)
+        guarded = {"forbidden": forbidden[query]} if query in forbidden else {}
+        row = json.dumps({"query_id": query, **text, "gold": rows, **guarded}, ensure_ascii=False)
         yield row.encode("utf-8", "surrogateescape") + b"\n"
 
 

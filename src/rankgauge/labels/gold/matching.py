@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -32,9 +32,21 @@ def match_labels(
     tolerance: float = DEFAULT_MATCHING.tolerance,
     progress: MatchProgress | None = None,
 ) -> QuoteMatches:
-    """Which chunks contain which parts of the passages, each of which has its text."""
-    quotes = [str(passage.text) for passage in labels.passages]
-    spans = {number: passage for number, passage in enumerate(labels.passages) if passage.is_span}
+    """Which chunks contain which parts of the passages, each of which has its text, and of those that are forbidden.
+
+    Forbidden text is matched without edits: a stale version may differ from the right one in a number.
+    """
+    matches = _match_passages(labels.passages, corpus, tolerance, progress)
+    if not labels.forbidden:
+        return matches
+    return replace(matches, forbidden=_match_passages(labels.forbidden, corpus, 0.0, None))
+
+
+def _match_passages(
+    passages: Sequence[GoldPassage], corpus: Corpus, tolerance: float, progress: MatchProgress | None
+) -> QuoteMatches:
+    quotes = [str(passage.text) for passage in passages]
+    spans = {number: passage for number, passage in enumerate(passages) if passage.is_span}
     return match_quotes(quotes, corpus, tolerance, spans, progress)
 
 

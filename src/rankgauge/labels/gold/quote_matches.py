@@ -50,6 +50,24 @@ class QuoteMatches:
     repeated: frozenset[int] = frozenset()
     nearest: dict[int, NearText] = field(default_factory=dict)
     words: dict[int, str] = field(default_factory=dict)
+    forbidden: QuoteMatches | None = None  # those of quotes that must not be returned
+
+    def chunks_of_quotes(self, coverage: float) -> list[list[bytes]]:
+        """For each quote the chunks that cover enough of it by themselves, or else the one that covers most."""
+        by_pair: dict[tuple[int, int], list[Piece]] = {}
+        for piece in self.pieces:
+            by_pair.setdefault((piece.quote, piece.chunk), []).append(piece._replace(quote=0))
+        shares: list[dict[int, float]] = [{} for _ in self.quotes]
+        for (quote, chunk), pieces in by_pair.items():
+            size = len(self.quotes[quote])
+            shares[quote][chunk] = float(covered_characters(pieces, [size])[0]) / size
+        chosen = []
+        for by_chunk in shares:
+            enough = [chunk for chunk, share in sorted(by_chunk.items()) if share >= coverage - 1e-12]
+            if by_chunk and not enough:
+                enough = [max(by_chunk, key=lambda chunk: (by_chunk[chunk], -chunk))]
+            chosen.append([self.chunk_ids[chunk] for chunk in enough])
+        return chosen
 
     @property
     def approximate(self) -> frozenset[int]:

@@ -312,7 +312,7 @@ def _label_checks(result: GateResult) -> list[Check]:
 def _answer_checks(result: GateResult) -> list[Check]:
     """A retriever that failed, and results of which none is judged."""
     checks = []
-    if result.failed_queries:
+    if result.has_too_many_failures:
         message = f"the retriever failed for {plural(len(result.failed_queries), 'query')}"
         details = [listing(map(marked, result.failed_queries))]
         checks.append(Check("results", "answers", "failed", message, "retriever", details))

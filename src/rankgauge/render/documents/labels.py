@@ -321,6 +321,7 @@ def gold_document(labels: GoldLabels) -> ResultDocument:
     title = f"{labels.name}: {passages} of {queries}"
     table = Table(words("query", "document", "passage"), rows, title, total=len(labels.passages))
     without = [f"{plural(len(labels.without_gold), 'query')} without a passage"] if labels.without_gold else []
+    without += [f"{plural(len(labels.unanswerable), 'query')} without an answer"] if labels.unanswerable else []
     return ResultDocument(title, lambda: [table], caveats=lambda: [*without, *(note.message for note in labels.notes)])
 
 
