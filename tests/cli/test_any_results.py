@@ -301,8 +301,9 @@ def test_labels_by_text_are_recognized_in_every_command(folder: Path, command: C
     assert live.out.replace("search,", "my,") == stored.out
     assert command("compare", "gold.jsonl", "old.run", "any_search:search", *chunks).code == 0
     assert command("gate", "gold.jsonl", "any_search:search", *chunks, "--require", "StRecall@3>=0.5").code == 0
-    refused = command("evaluate", "gold.jsonl", "my.run")
-    assert (refused.code, "--chunks CHUNKS" in refused.err) == (2, True)
+    for results in ("my.run", "table.csv", "folder", "log.jsonl"):
+        refused = command("evaluate", "gold.jsonl", results)
+        assert (refused.code, "has no texts" in refused.err, "--chunks CHUNKS" in refused.err) == (2, True, True)
 
 
 def without_texts(output: str) -> str:

@@ -87,6 +87,12 @@ class BenchmarkInput:
     latency: int
     max_failures: int | None
 
+    @property
+    def has_queries_in_labels(self) -> bool:
+        """Whether the texts of the queries can only be those of the labels, such as test cases."""
+        is_collection = self.corpus is not None and not Path(self.corpus).is_file()
+        return bool(self.retrievers) and self.qrels is not None and self.queries_file is None and not is_collection
+
 
 @dataclass(frozen=True)
 class BenchmarkOutput:
@@ -208,7 +214,7 @@ def benchmark_run_command(
     if config_file is not None:
         check_config_file(config_file, asking)
     config = configuration()
-    if inputs and config_file is None:
+    if config_file is None and (inputs or source.has_queries_in_labels):
         plan = plan_of_inputs(inputs, source, asking, saving)
     elif config_file is None or config is None:
         plan = plan_of_source(source, asking)
