@@ -59,9 +59,10 @@ from rankgauge.core.verdicts import CheckOutcome, exit_code
 from rankgauge.errors import InputError, Note, UsageError, printable, write_errors
 from rankgauge.io.atomic_files import write_atomically, write_together
 from rankgauge.io.byte_streams import load_file
+from rankgauge.io.input_kinds import is_live
 from rankgauge.io.owned_files import sweep
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.results import Opening, is_live, open_inputs
+from rankgauge.io.results import Opening, open_inputs
 from rankgauge.render.document import ResultDocument, sentence
 from rankgauge.render.documents.benchmark import collection_sentence, findings_document, summary_document
 from rankgauge.report.report import Report, build_report
