@@ -496,7 +496,7 @@ def test_a_log_of_two_systems_is_enough_for_commands_that_take_two(folder: Path,
 def test_a_gate_does_not_guess_which_of_several_systems_it_tests(folder: Path, command: Command, words: str) -> None:
     Path("systems.jsonl").write_text(json_lines(SYSTEMS))
     done = command(*words.split())
-    assert (done.code, "a gate tests one run" in done.err) == (2, True), done.err
+    assert (done.code, "a gate tests one system" in done.err) == (2, True), done.err
     with pytest.raises(rg.InputError, match="'old', 'new'"):
         rg.gate("systems.jsonl", require="RR>=0.1")
     assert command("gate", "log.jsonl", "--baseline", "log.jsonl", "-m", "RR").code == 0

@@ -266,7 +266,7 @@ def check_one_system(opened: OpenedInputs, sources: int) -> None:
 def _several_systems(names: Sequence[str], sources: int) -> InputError:
     return InputError(
         f"expected one run in each source, found {len(names)} in {sources}: {listing(map(shown, names))}",
-        hint=f"a gate tests one system: choose it by its name, FILE#{printable(names[0], None)}",
+        hint="a gate tests one system against one: choose by name in the file that holds several, FILE#NAME",
     )
 
 
