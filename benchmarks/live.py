@@ -4,7 +4,8 @@
 
 Latency: the p50 that ``evaluate_retriever`` reports next to that of a bare loop over the same retriever, in one process
 and in turns: an event loop that awaits it, or runs it in a pool of threads. Reading: the CPU time from an answer to its
-ranking, next to a loop that builds the list of (id, score). Each ratio is the median of all rounds.
+ranking, next to a loop that builds the list of (id, score). Each ratio is the median of all rounds. Overhead: the CPU
+time per query of a retriever that does nothing, from the test cases to the scores, next to a bare loop.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rankgauge import evaluate_retriever
+from rankgauge import evaluate, evaluate_retriever
 from rankgauge.rag import RetrieverCalls
 from rankgauge.retrieval.asking.answers import AnswerRules, ReadAnswer, answer_of
 
@@ -148,11 +149,55 @@ def cpu_seconds(function: Callable[[], object], k: int) -> float:
     return best
 
 
+NOOP_QUERIES = 10_000
+NOOP_RESULTS = 10
+
+
+def noop_overheads() -> dict[str, float]:
+    """CPU seconds per query of a retriever that does nothing: of a bare loop, and of evaluations."""
+    answer = [f"document-{number}" for number in range(NOOP_RESULTS)]
+    cases = [
+        {"id": str(number), "query": f"query {number}", "relevant_ids": ["document-3"]}
+        for number in range(NOOP_QUERIES)
+    ]
+
+    def search(query: str) -> list[str]:
+        return answer
+
+    async def search_async(query: str) -> list[str]:
+        return answer
+
+    def bare() -> None:
+        for case in cases:
+            search(str(case["query"]))
+
+    many = RetrieverCalls(concurrency=64)
+    ways: dict[str, Callable[[], object]] = {
+        "a bare loop": bare,
+        "`evaluate(cases, search)`": partial(evaluate, cases, search, f"RR@{NOOP_RESULTS}"),
+        "`evaluate_retriever`, one in flight": partial(evaluate_retriever, search, cases, NOOP_RESULTS),
+        "`evaluate_retriever`, 64 threads": partial(evaluate_retriever, search, cases, NOOP_RESULTS, calls=many),
+        "`evaluate_retriever`, 64 async": partial(evaluate_retriever, search_async, cases, NOOP_RESULTS, calls=many),
+    }
+    return {name: cpu_seconds_once(way) / NOOP_QUERIES for name, way in ways.items()}
+
+
+def cpu_seconds_once(function: Callable[[], object]) -> float:
+    begin = time.process_time()
+    function()
+    return time.process_time() - begin
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.005, help="how long a call takes")
     options = parser.parse_args()
+    overheads = [noop_overheads() for _ in range(options.rounds)]
+    print(f"| {NOOP_QUERIES:,} queries, {NOOP_RESULTS} results each | CPU µs per query |\n|---|---|")
+    for name in overheads[0]:
+        print(f"| {name} | {min(round[name] for round in overheads) * 1e6:.2f} |", flush=True)
+    print()
     is_missed = False  # by the latencies, and by reading 1,000 results
     print("| calls | k | in flight | bare p50 ms | rankgauge p50 ms | × |\n|---|---|---|---|---|---|")
     for kind in ("async", "threads"):

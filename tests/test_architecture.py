@@ -121,7 +121,7 @@ def test_only_these_files_import_by_name() -> None:
     """Public names, commands, a user's retriever, and what later rooms make: the views of results, live results."""
     by_name = {path.relative_to(SOURCE).as_posix() for path in FILES if "import_module" in path.read_text("utf-8")}
     own = {"cli/command_tree.py", "core/public_names.py", "core/result_views.py", "render/documents/registry.py"}
-    assert by_name == {*own, "io/results.py", "retrieval/named_code.py"}
+    assert by_name == {*own, "io/input_kinds.py", "retrieval/named_code.py"}
 
 
 def loaded_by(*arguments: str) -> set[str]:

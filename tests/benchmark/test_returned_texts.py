@@ -207,3 +207,15 @@ def test_chunks_with_the_ids_of_documents_are_named(command: Command) -> None:
     done = benchmark(command, "gold.jsonl", "./same_ids.py:search", "--corpus", "whole.jsonl", "-m", "StRecall@1")
     assert done.code == 0, done.err
     assert "search: 1 document came with other texts than whole.jsonl has" in done.err
+
+
+@pytest.mark.parametrize("corpus", [(), ("--corpus", "corpus.jsonl")])
+def test_queries_may_be_those_of_the_labels(command: Command, corpus: tuple[str, ...]) -> None:
+    rows = [{"id": "q1", "query": "noisy brakes", "relevant_ids": ["c1"]}]
+    Path("cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    own = retrievers("first") + (["--retriever", "lexical"] if corpus else [])
+    done = benchmark(command, "--qrels", "cases.jsonl", *own, *corpus, "-m", "RR")
+    assert done.code == 0, done.err
+    assert values()["first"] == {"RR": 1.0}
+    done = benchmark(command, "--qrels", "qrels", *own, *corpus)
+    assert (done.code, "needs the texts of the queries" in done.err) == (64, True), done.err

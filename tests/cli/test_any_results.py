@@ -301,8 +301,9 @@ def test_labels_by_text_are_recognized_in_every_command(folder: Path, command: C
     assert live.out.replace("search,", "my,") == stored.out
     assert command("compare", "gold.jsonl", "old.run", "any_search:search", *chunks).code == 0
     assert command("gate", "gold.jsonl", "any_search:search", *chunks, "--require", "StRecall@3>=0.5").code == 0
-    refused = command("evaluate", "gold.jsonl", "my.run")
-    assert (refused.code, "--chunks CHUNKS" in refused.err) == (2, True)
+    for results in ("my.run", "table.csv", "folder", "log.jsonl"):
+        refused = command("evaluate", "gold.jsonl", results)
+        assert (refused.code, "has no texts" in refused.err, "--chunks CHUNKS" in refused.err) == (2, True, True)
 
 
 def without_texts(output: str) -> str:
@@ -495,7 +496,7 @@ def test_a_log_of_two_systems_is_enough_for_commands_that_take_two(folder: Path,
 def test_a_gate_does_not_guess_which_of_several_systems_it_tests(folder: Path, command: Command, words: str) -> None:
     Path("systems.jsonl").write_text(json_lines(SYSTEMS))
     done = command(*words.split())
-    assert (done.code, "a gate tests one run" in done.err) == (2, True), done.err
+    assert (done.code, "a gate tests one system" in done.err) == (2, True), done.err
     with pytest.raises(rg.InputError, match="'old', 'new'"):
         rg.gate("systems.jsonl", require="RR>=0.1")
     assert command("gate", "log.jsonl", "--baseline", "log.jsonl", "-m", "RR").code == 0

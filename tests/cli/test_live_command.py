@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -241,6 +242,21 @@ def test_answers_are_kept_until_they_are_written(
     assert (folder / "run.jsonl.journal").exists()
     assert "3 answers reused" in live(command, "-o", "run.jsonl").err
     assert len(sys.modules["my_live_app"].asked) == 3
+
+
+def test_old_answers_are_used_or_discarded_only_on_request(folder: Path, command: Command) -> None:
+    assert live(command, "-o", "run.jsonl", retriever="my_live_app:unfinished").code == 130
+    journal = folder / "run.jsonl.journal"
+    journal.write_text(re.sub(r'"at":\d+', '"at":1000000000', journal.read_text()))
+    stopped = live(command, "-o", "run.jsonl", retriever="my_live_app:unfinished")
+    assert (stopped.code, "--resume" in stopped.err, "--restart" in stopped.err) == (2, True, True), stopped.err
+    kept = journal.read_text()
+    resumed = live(command, "-o", "run.jsonl", "--resume", retriever="my_live_app:unfinished")
+    assert (resumed.code, "2 answers reused" in resumed.err) == (0, True), resumed.err
+    journal.write_text(kept)
+    again = live(command, "-o", "run.jsonl", "--restart", retriever="my_live_app:unfinished")
+    assert (again.code, "reused" in again.err) == (0, False), again.err
+    assert sys.modules["my_live_app"].asked[-3:] == ["fine", "second", "third"]
 
 
 def test_ids_that_a_run_cannot_hold_are_refused_before_anything_is_asked(folder: Path, command: Command) -> None:

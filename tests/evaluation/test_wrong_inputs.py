@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ def test_values_that_look_swapped_are_asked_about(tmp_path: Path) -> None:
     assert swapped(tmp_path / "a.json", tmp_path / "b.json")
 
 
-def as_frame(data: dict[str, dict[str, float]], value: str) -> Any:
+def as_frame(data: Mapping[str, Mapping[str, float]], value: str) -> Any:
     pandas = pytest.importorskip("pandas")
     rows = [(query, doc, number) for query, docs in data.items() for doc, number in docs.items()]
     return pandas.DataFrame(rows, columns=["query", "doc", value])
@@ -91,11 +91,12 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("kind", ["dicts", "frames", "objects"])
 def test_python_warns_of_values_that_look_swapped(call: str, kind: str) -> None:
-    labels, run = {
-        "dicts": lambda: (FRACTIONS, WHOLE_NUMBERS),
-        "frames": lambda: (as_frame(FRACTIONS, "grade"), as_frame(WHOLE_NUMBERS, "score")),
-        "objects": lambda: (rg.Qrels.from_dict(FRACTIONS), rg.Run.from_dict(WHOLE_NUMBERS)),
-    }[kind]()
+    labels: Any = FRACTIONS
+    run: Any = WHOLE_NUMBERS
+    if kind == "frames":
+        labels, run = as_frame(FRACTIONS, "grade"), as_frame(WHOLE_NUMBERS, "score")
+    elif kind == "objects":
+        labels, run = rg.Qrels.from_dict(FRACTIONS), rg.Run.from_dict(WHOLE_NUMBERS)
     with pytest.warns(rg.RankgaugeWarning, match="are they swapped?"):
         CALLS[call](labels, run)
 

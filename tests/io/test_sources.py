@@ -99,7 +99,7 @@ def test_a_gate_names_the_choice_and_takes_it(
     folder: Path, command: Command, file: str, labels: tuple[str, ...]
 ) -> None:
     refused = command("gate", *labels, file, "--require", "RR>=0.7")
-    assert (refused.code, "FILE#lexical" in refused.err) == (2, True)
+    assert (refused.code, "FILE#NAME" in refused.err) == (2, True)
     assert command("gate", *labels, f"{file}#lexical", "--require", "RR>=0.7").code == 1
     assert command("gate", *labels, f"{file}#hybrid", "--require", "RR>=0.7").code == 0
     words = ("-m", "RR", "--format", "json")
@@ -116,7 +116,7 @@ def test_a_gate_in_python_and_in_a_test_takes_the_choice(folder: Path, retrieval
         assert result is None or result.compared[0].change == pytest.approx(0)
     with pytest.raises(InputError, match="expected one run in each source") as raised:
         rg.gate("log.jsonl", require="RR>=0.7")
-    assert "FILE#lexical" in str(raised.value.hint)
+    assert "FILE#NAME" in str(raised.value.hint)
 
 
 def test_other_commands_take_the_choice(folder: Path, command: Command) -> None:

@@ -145,7 +145,7 @@ def evaluate_opened(
         labels = opened.labels
         what = str(labels) if isinstance(labels, (str, Path)) else str(getattr(labels, "name", "the first argument"))
         if isinstance(labels, (str, Path)) and not is_dataset(labels) and not Path(labels).is_dir():
-            from rankgauge.io.results import is_live
+            from rankgauge.io.input_kinds import is_live
 
             if is_live(labels):
                 raise UsageError(
@@ -159,7 +159,7 @@ def evaluate_opened(
             hint="name results after the labels",
         )
     if opened.is_by_text:
-        from rankgauge.io.results import later
+        from rankgauge.io.input_kinds import later
 
         evaluation: Evaluation = later("evaluate by text")(
             opened.labels,

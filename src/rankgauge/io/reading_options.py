@@ -121,7 +121,7 @@ class Asking:
     k: int | None = None  # instead of what the measures need
     max_failures: int | None = 0
     out: str | None = None  # where the run will be written
-    journal: Path | None = None  # keeps answers until they are written; whoever writes them deletes it
     resume: bool | None = None  # whether answers that the journal has are used, however old; None: those of a day
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of test cases, by query
     keeps_partial: bool = False  # whether the caller wants what was answered, although too many queries failed
+    journal: Path | None = None  # keeps answers until they are written; whoever writes them deletes it

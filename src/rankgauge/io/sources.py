@@ -240,9 +240,9 @@ def open_results(
 ) -> Iterator[Source]:
     """Open whatever a caller has; raises if it is nothing that holds results or judgments."""
     if kind == "run" and isinstance(data, (str, Path)) and SELECTOR_MARK in str(data):
-        file, system = split_system(data, limits)
+        log, system = split_system(data, limits)
         if system is not None:
-            with open_results(file, kind, format=format, limits=limits, hashed=hashed) as source:
+            with open_results(log, kind, format=format, limits=limits, hashed=hashed) as source:
                 yield SystemSource(source, system)
             return
     if is_dataset(data):

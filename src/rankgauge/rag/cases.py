@@ -23,10 +23,10 @@ from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
 from rankgauge.io.formats.named_columns import Columns
 from rankgauge.io.formats.test_sets import CASES_SOURCE
+from rankgauge.io.input_labels import MIN_SENTENCE
 from rankgauge.io.matching import MATCH_KEY, LabelSet, own_rules, read_label_set
 from rankgauge.io.read import SourceRows, build_qrels
 from rankgauge.io.reading_options import DEFAULT_READING, Reading
-from rankgauge.io.results import MIN_SENTENCE
 from rankgauge.measures.aggregates import WEIGHT, are_weights, checked_weights
 from rankgauge.rag.scoring import QueryJudgments
 

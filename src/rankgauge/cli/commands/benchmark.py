@@ -64,8 +64,9 @@ from rankgauge.core.verdicts import CheckOutcome, exit_code
 from rankgauge.errors import Note, RetrieverError, UsageError, printable
 from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.byte_streams import load_file
+from rankgauge.io.input_kinds import is_live
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.results import Opening, is_live, open_inputs
+from rankgauge.io.results import Opening, open_inputs
 from rankgauge.render.document import ResultDocument, sentence
 from rankgauge.render.documents.benchmark import collection_sentence, findings_document, summary_document
 from rankgauge.report.report import Report
@@ -90,6 +91,12 @@ class BenchmarkInput:
     k: int
     latency: int
     max_failures: int | None
+
+    @property
+    def has_queries_in_labels(self) -> bool:
+        """Whether the texts of the queries can only be those of the labels, such as test cases."""
+        is_collection = self.corpus is not None and not Path(self.corpus).is_file()
+        return bool(self.retrievers) and self.qrels is not None and self.queries_file is None and not is_collection
 
 
 @dataclass(frozen=True)
@@ -214,7 +221,7 @@ def benchmark_run_command(
     if config_file is not None:
         check_config_file(config_file, asking)
     config = configuration()
-    if inputs and config_file is None:
+    if config_file is None and (inputs or source.has_queries_in_labels):
         plan = plan_of_inputs(inputs, source, asking, saving, reading)
     elif config_file is None or config is None:
         plan = plan_of_source(source, asking)

@@ -94,7 +94,8 @@ def diff_command(
         notes += opened.notes
         if len(runs) != 2:
             found = f"found {len(runs)}: {listing(shown(run.name) for run in runs)}"
-            raise UsageError(f"a difference is that of two systems, {found}", hint="rankgauge diff old.run my.run")
+            hint = "rankgauge diff old.run my.run; of several systems, choose by name: old.jsonl#NAME"
+            raise UsageError(f"a difference is that of two systems, {found}", hint=hint)
     difference = diff_runs(*runs, k=request.k, p=request.p, names=run_names(runs))
     texts = {} if known is None else known.known_texts()
     write_document(difference_document(difference, texts, notes, top=request.changes), view.format)

@@ -290,7 +290,7 @@ def _check_run_output(asking: Asking, named: NamedInputs) -> list[Path]:
         return []
     from rankgauge.io.atomic_files import check_writable
     from rankgauge.io.formats.log_writer import is_log_name
-    from rankgauge.io.results import is_live
+    from rankgauge.io.input_kinds import is_live
     from rankgauge.rag.live import live_journals
     from rankgauge.retrieval.journal import check_journal
 

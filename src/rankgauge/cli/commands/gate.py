@@ -58,8 +58,9 @@ from rankgauge.evaluation.evaluate import DEFAULT_DEPTH
 from rankgauge.io.atomic_files import check_outputs, write_atomically
 from rankgauge.io.byte_streams import load_file, source_name
 from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.io.input_kinds import is_live
 from rankgauge.io.reading_options import Asking, Reading
-from rankgauge.io.results import Opening, is_live
+from rankgauge.io.results import Opening
 from rankgauge.io.sources import is_plain
 from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.gate import gate_document

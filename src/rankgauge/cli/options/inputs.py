@@ -142,7 +142,7 @@ class NamedInputs:
         names = [name for name in (*ASKING_NAMES, *also) if is_given(name) and name not in but]
         if not names:
             return
-        from rankgauge.io.results import is_live
+        from rankgauge.io.input_kinds import is_live
 
         if not any(map(is_live, self.results)):
             raise UsageError(f"{flag_of(names[0])} applies to a live retriever", hint=f"name one: {LIVE_EXAMPLE}")
@@ -184,7 +184,7 @@ def _is_file(name: str) -> bool:
     """Whether a name is that of a file; what exists is one without a closer look."""
     if name == "-" or Path(name).exists():
         return True
-    from rankgauge.io.results import is_file_name
+    from rankgauge.io.input_kinds import is_file_name
 
     return is_file_name(name)
 

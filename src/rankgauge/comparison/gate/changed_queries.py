@@ -18,7 +18,7 @@ from rankgauge.comparison.gate.requirements import LEAK, QueryGroup, Requirement
 from rankgauge.core.qrels import Qrels
 from rankgauge.evaluation.scores import none_if_nan
 from rankgauge.io.formats.named_columns import normalize_name
-from rankgauge.io.results import TEXT_KEYS
+from rankgauge.io.input_labels import TEXT_KEYS
 from rankgauge.measures.measure import Measure
 
 if TYPE_CHECKING:

@@ -56,10 +56,11 @@ from rankgauge.io.byte_streams import (
 )
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.io.input_kinds import is_file_name
 from rankgauge.io.pipeline.run_pipeline import read_runs
 from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.results import OpenedInputs, Opening, is_file_name, open_inputs
+from rankgauge.io.results import OpenedInputs, Opening, open_inputs
 from rankgauge.io.sources import FileSource, can_read_again, is_plain
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
@@ -266,7 +267,7 @@ def check_one_system(opened: OpenedInputs, sources: int) -> None:
 def _several_systems(names: Sequence[str], sources: int) -> InputError:
     return InputError(
         f"expected one run in each source, found {len(names)} in {sources}: {listing(map(shown, names))}",
-        hint=f"a gate tests one system: choose it by its name, FILE#{printable(names[0], None)}",
+        hint="a gate tests one system against one: choose by name in the file that holds several, FILE#NAME",
     )
 
 

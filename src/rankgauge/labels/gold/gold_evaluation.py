@@ -15,7 +15,7 @@ from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyRun, Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores
-from rankgauge.io.byte_streams import read_bytes
+from rankgauge.io.byte_streams import is_folder, read_bytes
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument, InMemoryCorpus
 from rankgauge.io.corpus.corpus_files import read_corpus, read_documents
 from rankgauge.io.faults import Faults
@@ -333,7 +333,7 @@ def _texts_of(source: Any, run: Run, reading: Reading) -> Texts:
 
 def _texts_in_file(path: str | Path, reading: Reading) -> Texts:
     """The texts in JSON Lines with one result per row."""
-    if str(path) == "-":
+    if str(path) == "-" or is_folder(path):
         return
     data, _ = read_bytes(path, limits=reading.limits)
     head = Head(data)
