@@ -399,6 +399,28 @@ def test_what_is_named_is_gated(command: Command) -> None:
     assert command("init", "--search", "./code.py:find_it").code == 64
 
 
+@pytest.mark.parametrize(
+    ("search", "code", "message"),
+    [
+        ("lexical", 64, "--search 'lexical' is not a search of yours"),  # a mode of ours
+        ("hybrid", 64, "--search 'hybrid' is not a search of yours"),
+        ("./nowhere.py:search", 2, "--search './nowhere.py:search': file not found"),
+        ("nowhere.yaml", 2, "--search 'nowhere.yaml': file not found"),
+        ("package.module:search", 0, ""),  # which CI installs
+        ("code.py:find_it", 0, ""),
+        ("results.jsonl", 0, ""),
+    ],
+)
+def test_a_search_that_is_named_must_be_the_users(search: str, code: int, message: str, command: Command) -> None:
+    write_golden()
+    write_search("code.py", "def find_it(words):\n    return ['kb-004']\n")
+    write_log()
+    done = command("init", "--ci", "github", "--search", search, "--install", "rankgauge.whl")
+    assert done.code == code, done.err
+    assert message in done.err
+    assert GITHUB.exists() == (code == 0)
+
+
 def test_the_project_is_installed_if_it_can_be(command: Command) -> None:
     write_golden()
     write_search()

@@ -29,7 +29,7 @@ from rankgauge.cli.starter_files import (
 )
 from rankgauge.comparison.gate.requirements import LEAK, parse_requirements, required_measures
 from rankgauge.core.formatting import plural
-from rankgauge.errors import InputError, RankgaugeError, RankgaugeWarning, printable
+from rankgauge.errors import InputError, RankgaugeError, RankgaugeWarning, UsageError, printable, shown
 from rankgauge.io.byte_streams import open_source
 from rankgauge.io.formats.question_log import is_log_record
 from rankgauge.io.read import as_qrels, head_record
@@ -133,6 +133,8 @@ def find_gate(
     folder: Path, content: FolderContent, *, search: str | None, labels: str | None, config: Config | None = None
 ) -> GatePlan:
     """The test set and the search of a project; raises, in one sentence, if one of them cannot be found."""
+    if search is not None:
+        check_search(folder, search)
     is_named_log = labels is not None and search is None and has_results(folder / labels, needs_labels=True)
     path = labels or configured_labels(config) or next(test_sets(folder, content, config), None)
     path = path or next(logs(folder), None)
@@ -153,6 +155,17 @@ def find_gate(
     is_live = results is not None and is_own_retriever(results)
     plan = GatePlan(labels_of(folder, path), results, content.queries if is_live and path == content.qrels else None)
     return plan if config is None else GatePlan(plan.labels, results, plan.texts, added_keys(plan, config))
+
+
+def check_search(folder: Path, search: str) -> None:
+    """Raise if a text names neither code or a server of the user's, nor a file with results."""
+    module, _, name = search.rpartition(":")
+    is_module = is_own_retriever(search) and bool(name) and bool(module) and not module.endswith(".py")
+    if is_module or (folder / (module if module.endswith(".py") else search)).is_file():
+        return
+    if is_own_retriever(search):
+        raise InputError(f"--search {shown(search)}: file not found", hint=f"name {SEARCH_HINT}")
+    raise UsageError(f"--search {shown(search)} is not a search of yours", hint=f"name {SEARCH_HINT}")
 
 
 def gate_config(plan: GatePlan) -> StartPlan:
@@ -192,11 +205,13 @@ def labels_of(folder: Path, path: str) -> GatedLabels:
     """What a gate must know of a test set; raises if it cannot be read. Text is compared only if there are no ids."""
     with warnings.catch_warnings():  # what to know of it is said by the command that reads it
         warnings.simplefilter("ignore", RankgaugeWarning)
+        match: MatchRule = "exact"
         try:
-            labels, match = _opened_labels(folder / path, "exact"), "exact"
+            labels = _opened_labels(folder / path, match)
         except RankgaugeError as error:
+            match = "text"
             try:
-                labels, match = _opened_labels(folder / path, "text"), "text"
+                labels = _opened_labels(folder / path, match)
             except RankgaugeError:
                 raise error from None
     return GatedLabels(path, len(labels.queries), bool(getattr(labels, "forbidden", None)), match)
