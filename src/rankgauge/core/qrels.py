@@ -380,9 +380,9 @@ class Qrels(HtmlView):
                     hint="leave it out of one of the two lists",
                 )
         kept = {query: tuple(docs) for query, docs in forbidden.items() if docs}
-        return replace(self._with_nonrelevant(kept), forbidden=kept)
+        return replace(self.with_nonrelevant(kept), forbidden=kept)
 
-    def _with_nonrelevant(self, documents: Mapping[str, Sequence[str]]) -> Qrels:
+    def with_nonrelevant(self, documents: Mapping[str, Sequence[str]]) -> Qrels:
         """These judgments with further documents of grade 0, those that have a grade already excepted."""
         if self.by_group is not None:  # each of whose documents belongs to a group
             return self
