@@ -118,7 +118,8 @@ def _without_relevant(hits: Hits) -> NDArray[np.bool_]:
         from rankgauge.core.passage_judgments import PassageJudgments  # which most evaluations do without
 
         assert isinstance(hits.by_group, PassageJudgments)
-        return np.diff(hits.by_group.passage_offsets) == 0
+        lacks_passages: NDArray[np.bool_] = np.diff(hits.by_group.passage_offsets) == 0
+        return lacks_passages
     without: NDArray[np.bool_] = hits.relevant_judged(np.nextafter(0, 1)) == 0
     return without
 
