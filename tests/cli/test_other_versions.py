@@ -84,13 +84,13 @@ def test_an_exported_entry(command: Command, folder: Path) -> None:
     check_refused(command("history", "import", "out"), path, sentence, path.read_bytes())
 
 
-@pytest.mark.parametrize("version", [2, 4])
+@pytest.mark.parametrize("version", [3, 5])
 def test_a_baseline(command: Command, folder: Path, version: int) -> None:
     command("gate", "labels.json", "run.json", "--write-baseline", "baseline.json")
     path = folder / "baseline.json"
-    replace_text(path, "rankgauge.baseline/3", f"rankgauge.baseline/{version}")
+    replace_text(path, "rankgauge.baseline/4", f"rankgauge.baseline/{version}")
     sentence = (
-        f"baseline.json: rankgauge.baseline of version {version}, but this rankgauge reads version 3: "
+        f"baseline.json: rankgauge.baseline of version {version}, but this rankgauge reads version 4: "
         "store a baseline with `rankgauge gate LABELS RESULTS --write-baseline FILE`"
     )
     for words in (

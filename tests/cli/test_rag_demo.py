@@ -177,3 +177,20 @@ def test_the_history_keeps_tokens_and_money(command: Command, logs: Path) -> Non
     assert command("history", "import", "out", "--history", "copy.db").code == 0
     copied = command("history", "show", "2026-11-01", "--history", "copy.db", "--format", "json").out
     assert json.loads(copied)["entry"]["cost"]["total_tokens"] == 81_613
+
+
+def test_both_classes_of_questions_are_counted_wherever_queries_are(command: Command) -> None:
+    gated = " ".join(command("gate", "today.jsonl", "--baseline", "monday.jsonl").out.split())
+    assert "3 measures), 60 queries (40 with an answer, 20 without)); detectable drop" in gated
+    means = " ".join(command("evaluate", "today.jsonl", "-m", "R@10", "-m", "FalseAnswer").out.split())
+    assert "averaged over, of 60 queries (40 with an answer, 20 without): 40 (R@10), 20 (FalseAnswer)" in means
+
+
+def test_the_explanation_of_a_measure_is_wrapped_by_paragraphs(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = command("measures", "Leak").out.splitlines()
+    assert "" in lines
+    assert not any(line.startswith("applies") for line in lines)
+    assert any("(--forbid) applies. Its interval" in line for line in lines)

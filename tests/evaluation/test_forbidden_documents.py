@@ -327,3 +327,36 @@ def test_every_query_and_every_group_is_held_to_what_applies_to_it(tmp_path: Pat
     assert "z at rank 3" in junit.out
     with pytest.raises(UsageError, match="p95_latency is a figure of the whole run"):
         gate(path, require_each="p95_latency<=300")
+
+
+@given(
+    lists=st.lists(
+        st.lists(st.sampled_from(["a", "b", "x", "north/1", "north/2"]), unique=True, max_size=5),
+        min_size=2,
+        max_size=4,
+    )
+)
+@settings(max_examples=25)
+def test_what_a_rule_forbids_is_judged_nonrelevant_as_what_is_listed(
+    tmp_path_factory: pytest.TempPathFactory, lists: list[list[str]]
+) -> None:
+    folder = tmp_path_factory.mktemp("rules")
+    rows = [
+        {"query": f"q{n}", "relevant": ["a"], "retrieved": docs} for n, docs in enumerate([["a", "north/1"], *lists])
+    ]
+    listed = [{**row, "forbidden": [doc for doc in row["retrieved"] if doc.startswith("north/")]} for row in rows]
+    measures = "Judged@3 Unjudged@3 Bpref infAP R@2 nDCG@3 Leak@3"
+    by_rule = evaluate(log(folder, *rows), measures=measures, conventions=Conventions(forbid=("id under north/",)))
+    by_list = evaluate(log(folder, *listed, name="listed.jsonl"), measures=measures)
+    for name in measures.split()[:-1]:
+        assert by_rule.per_query(name) == by_list.per_query(name), name
+    assert by_rule.leaks(by_rule.measures[-1]) != []
+    assert [note.code for note in by_rule.notes] == [note.code for note in by_list.notes]
+
+
+def test_what_a_rule_forbids_in_one_run_is_judged_in_all(tmp_path: Path) -> None:
+    rows = [{"query": "q", "relevant": ["a"], "retrieved": docs} for docs in (["a", "north/1"], ["north/2", "x", "a"])]
+    paths = [log(tmp_path, row, name=f"{n}.jsonl") for n, row in enumerate(rows)]
+    rule = Conventions(forbid=("id under north/",))
+    comparison = compare(paths[0], paths, "Judged@2 NumNonrelJudgedRet", conventions=rule)
+    assert [run["Judged@2"] for run in comparison.scores] == [1.0, 0.5]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from rankgauge import Conventions, InputError, compare, evaluate, gate
 from rankgauge.evaluation.run_answers import threshold_curve
+from rankgauge.history.store import saved_entry
 from rankgauge.stats.roc_area import auroc
 from tests.conftest import Outcome
 
@@ -260,13 +261,59 @@ def test_more_false_answers_are_worse_and_fail_a_gate(tmp_path: Path) -> None:
     assert comparison[comparison.names[1], "FalseAnswer"].n == 30
 
 
-def test_a_baseline_with_another_split_of_the_classes_cannot_be_compared(tmp_path: Path, command: Command) -> None:
-    rows = _rows(3)
-    baseline = tmp_path / "baseline.json"
+@pytest.mark.parametrize("forbidden", [{}, {"forbidden": ["z"]}])
+def test_a_stored_baseline_keeps_the_classes_and_what_is_forbidden(
+    tmp_path: Path, command: Command, forbidden: Row
+) -> None:
+    rows, baseline = [{**row, **forbidden} for row in _rows(3)], tmp_path / "baseline.json"
     assert command("gate", log(tmp_path, *rows), "--write-baseline", baseline).code == 0
-    changed = [{**row, "relevant": ["a"]} if row["query"] == "q59" else row for row in rows]
-    outcome = command("gate", log(tmp_path, *changed, name="now.jsonl"), "--baseline", baseline, "-m", "FalseAnswer")
-    assert outcome.code == 2 or "label" in outcome.out + outcome.err
+    same = command("gate", log(tmp_path, *rows), "--baseline", baseline)
+    assert same.code == 0, same.err
+    assert same.out.startswith("pass: this run has the same values as the baseline")
+    stored = json.loads(baseline.read_text())
+    assert stored["unanswerable"] == [f"q{n}" for n in range(30, 60)]
+    assert stored.get("forbidden", {}).get("q01") == forbidden.get("forbidden")
+    relabeled = [{**row, "relevant": ["a", "b"]} if row["query"] == "q03" else row for row in rows]
+    grown = command("gate", log(tmp_path, *relabeled), "--baseline", baseline)  # on the same labels, as other logs
+    assert grown.code == 0, grown.err
+    assert "1 changed" in grown.out or "labels" in grown.out
+
+
+@pytest.mark.parametrize("forbidden", [{}, {"forbidden": ["z"]}])
+@pytest.mark.parametrize(("query", "relevant", "change"), [("q59", ["a"], "with"), ("q01", [], "without")])
+def test_a_baseline_with_another_split_of_the_classes_cannot_be_compared(
+    tmp_path: Path, command: Command, query: str, relevant: list[str], change: str, forbidden: Row
+) -> None:
+    rows, baseline = [{**row, **forbidden} for row in _rows(3)], tmp_path / "baseline.json"
+    assert command("gate", log(tmp_path, *rows), "--write-baseline", baseline).code == 0
+    changed = [{**row, "relevant": relevant} if row["query"] == query else row for row in rows]
+    for measure in ("FalseAnswer", "R@10"):
+        outcome = command("gate", log(tmp_path, *changed, name="now.jsonl"), "--baseline", baseline, "-m", measure)
+        assert outcome.code == 2
+        assert outcome.out == ""
+        text = f"other queries have no answer: 1 query now {change} an answer ('{query}')"
+        assert text in " ".join(outcome.err.split())
+
+
+@pytest.mark.parametrize("forbidden", [{}, {"forbidden": ["z"]}])
+def test_the_history_keeps_the_classes_and_what_is_forbidden(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, forbidden: Row
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = log(tmp_path, *({**row, **forbidden} for row in _rows(3)))
+    for day in ("2026-11-01", "2026-11-02"):
+        assert command("evaluate", path, "--save", "--save-run", "--date", day).code == 0
+    compared = command("history", "compare", "2026-11-01", "2026-11-02")
+    assert compared.code == 0, compared.err
+    entry = saved_entry("2026-11-02")
+    assert entry.qrels is not None
+    assert entry.qrels.unanswerable == [f"q{n}" for n in range(30, 60)]
+    assert entry.qrels.forbidden.get("q01", ()) == tuple(forbidden.get("forbidden", ()))
+    assert command("history", "export", "-o", "out").code == 0
+    assert command("history", "import", "out", "--history", "copy.db").code == 0
+    copied = saved_entry("2026-11-02", "copy.db")
+    assert copied.qrels is not None
+    assert copied.qrels.sha256 == entry.qrels.sha256 == entry.summary.labels
 
 
 def test_the_two_classes_are_strata_of_every_resample(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_the_batch_size_must_be_at_least_1() -> None:
 
 @pytest.mark.parametrize("name", ["FalseAnswer", "WrongRefusal", "RightAnswer@3", "Leak@3"])
 def test_measures_of_answers_and_leaks_are_refused_with_the_reason(name: str) -> None:
-    queries = [{"relevant_docs": []}, {"relevant_docs": ["a"]}]
+    queries: list[dict[str, Any]] = [{"relevant_docs": []}, {"relevant_docs": ["a"]}]
     for refused in (
         lambda: evaluate_retrieval_batch(queries, [[], ["a"]], [name]),
         lambda: batch_evaluate_metrics(queries, [[], ["a"]], [name]),

@@ -26,6 +26,7 @@ from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, held_warnings, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
 from rankgauge.evaluation.evaluate import AnyRun, score
+from rankgauge.evaluation.run_answers import needs_answers
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.pipeline.joining import join_any
 from rankgauge.io.reading_options import DEFAULT_READING, Reading
@@ -118,19 +119,24 @@ class CrossedScores:
 
 def rescored(run: AnyRun, qrels: Qrels, like: Scores, reading: Reading = DEFAULT_READING) -> Scores:
     """A run with other judgments, which the conventions have seen already; measures and conventions stay."""
+    if needs_answers(like.measures):
+        reading = replace(reading, keep_rankings=True)
     with held_warnings():  # they were issued with the scores that these are like
         (joined,) = join_any(qrels, run, reading, like.conventions.compat)
     return score(qrels, joined, like.requested or like.measures, like.conventions)
 
 
 def crossed(before: ScoredVersion, after: ScoredVersion) -> CrossedScores:
-    """Score each run again with the judgments of the other, if run and judgments were kept."""
+    """Score each run again with the judgments of the other, if run and judgments were kept.
+
+    What a kept run refused is not known, so that its answers are never scored again.
+    """
     if before.labels is not None and before.labels == after.labels:
         return CrossedScores(before.scores, after.scores, same_labels=True)
     is_shared = not set(before.scores.queries).isdisjoint(after.scores.queries)
     before_again, after_again = (
         rescored(this.run, other.qrels, this.scores)
-        if is_shared and this.run is not None and other.qrels is not None
+        if is_shared and this.run is not None and other.qrels is not None and not needs_answers(this.scores.measures)
         else None
         for this, other in ((before, after), (after, before))
     )

@@ -281,6 +281,7 @@ class Joined:
     run: Run | None = field(default=None, repr=False)  # the whole run, if it was kept
     top: Run | None = field(default=None, repr=False)  # the first documents of each query, if they are shown
     extras: RunExtras | None = field(default=None, repr=False)  # what came with the results
+    scored: Hits | None = field(default=None, repr=False)  # the join with what rules forbid as nonrelevant
 
     @property
     def shown(self) -> Run | None:

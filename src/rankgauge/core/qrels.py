@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
@@ -350,6 +350,24 @@ class Qrels(HtmlView):
         made = made.with_queries([query for query in self.queries if query not in judged])
         return replace(made, columns=self.columns, forbidden=self.forbidden)
 
+    def with_stored_facts(self, unanswerable: Collection[str], forbidden: Mapping[str, Sequence[str]]) -> Qrels:
+        """These judgments with what files store beside them: the queries without an answer, and forbidden documents.
+
+        Forbidden documents are judged already.
+        """
+        qrels, nothing = self, set(unanswerable)
+        if nothing:
+            answerable = {name: name not in nothing for name in self.queries.to_text()}
+            qrels = qrels.with_columns({ANSWERABLE: answerable})
+        listed = {query: tuple(docs) for query, docs in forbidden.items()}
+        return replace(qrels, forbidden=listed) if listed else qrels
+
+    @property
+    def unanswerable(self) -> list[str]:
+        """The queries that have no answer."""
+        numbers = np.flatnonzero(expects_nothing(self.columns, len(self.queries)))
+        return self.queries.take(numbers).to_text()
+
     def with_forbidden(self, documents: Mapping[str, Iterable[str]]) -> Qrels:
         """These judgments with documents that must not be returned, by query; one that is relevant is an error.
 
@@ -372,9 +390,9 @@ class Qrels(HtmlView):
                     hint="leave it out of one of the two lists",
                 )
         kept = {query: tuple(docs) for query, docs in forbidden.items() if docs}
-        return replace(self._with_nonrelevant(kept), forbidden=kept)
+        return replace(self.with_nonrelevant(kept), forbidden=kept)
 
-    def _with_nonrelevant(self, documents: Mapping[str, Sequence[str]]) -> Qrels:
+    def with_nonrelevant(self, documents: Mapping[str, Sequence[str]]) -> Qrels:
         """These judgments with further documents of grade 0, those that have a grade already excepted."""
         if self.by_group is not None:  # each of whose documents belongs to a group
             return self

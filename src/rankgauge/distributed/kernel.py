@@ -50,6 +50,8 @@ class Task:
         """The task for some measures; ``qrels`` are all judgments, or whatever has the same collection-wide facts."""
         if conventions.split is not None:
             raise UsageError("a distributed evaluation scores all queries", hint="leave out the split")
+        if conventions.forbid:
+            raise UsageError("rules need the metadata of results, which a distributed evaluation has not")
         for measure in requested:
             measure.check_judgments(qrels.judgments)
             if measure.definition.needs_answers:

@@ -83,9 +83,10 @@ class JoinFacts:
 
     def without_forbidden(self, qrels: Qrels) -> JoinFacts:
         """The facts of these judgments if forbidden documents are not counted as judged: they are only a guard."""
-        rows = enumerate(self.queries.to_text())
-        forbidden = np.array([len(qrels.forbidden.get(name, ())) for _, name in rows], dtype=np.int64)
-        return replace(self, nonrelevant=np.maximum(self.nonrelevant - forbidden, 0))
+        judged = count_by(qrels.query[qrels.grades == 0], len(qrels.queries)).tolist()
+        nonrelevant = dict(zip(qrels.queries.to_text(), judged, strict=True))
+        counts = [nonrelevant.get(name, 0) - len(qrels.forbidden.get(name, ())) for name in self.queries.to_text()]
+        return replace(self, nonrelevant=np.maximum(np.array(counts, dtype=np.int64), 0))
 
     @classmethod
     def of(cls, hits: Hits, cutoffs: Sequence[int]) -> JoinFacts:
@@ -117,7 +118,8 @@ def _without_relevant(hits: Hits) -> NDArray[np.bool_]:
         from rankgauge.core.passage_judgments import PassageJudgments  # which most evaluations do without
 
         assert isinstance(hits.by_group, PassageJudgments)
-        return np.diff(hits.by_group.passage_offsets) == 0
+        lacks_passages: NDArray[np.bool_] = np.diff(hits.by_group.passage_offsets) == 0
+        return lacks_passages
     without: NDArray[np.bool_] = hits.relevant_judged(np.nextafter(0, 1)) == 0
     return without
 

@@ -232,15 +232,25 @@ def _warn_of_swapped_values(joins: Sequence[Joined]) -> None:
 def _joins(
     qrels: Qrels, runs: Sequence[AnyRun], requested: tuple[Measure, ...], conventions: Conventions, reading: Reading
 ) -> list[Joined]:
-    """The join of each run; if a measure needs them, with the answers, for which the run is kept meanwhile."""
+    """The join of each run; if a measure needs them, with the answers, for which the run is kept meanwhile.
+
+    What a rule forbids in one of the runs is judged nonrelevant for all of them.
+    """
     from rankgauge.io.pipeline.parallel import join_each
 
-    if not needs_answers(requested):
+    if not needs_answers(requested) and not conventions.forbid:
         return join_each(qrels, runs, reading, conventions.compat)
-    from rankgauge.evaluation.run_answers import with_answers  # which most evaluations do without
+    from rankgauge.evaluation.run_answers import forbidden_by_rules, with_answers  # which most evaluations do without
 
     kept = join_each(qrels, runs, replace(reading, keep_rankings=True), conventions.compat)
     joins = [with_answers(qrels, joined, requested, conventions) for joined in kept]
+    if qrels.by_group is None and (documents := forbidden_by_rules(joins)):
+        whole = [joined.run for joined in joins if joined.run is not None]
+        judged = join_each(qrels.with_nonrelevant(documents), whole, reading, conventions.compat)
+        joins = [
+            replace(joined, scored=replace(again.hits, answers=joined.hits.answers))
+            for joined, again in zip(joins, judged, strict=True)
+        ]
     return joins if reading.keep_rankings else [replace(joined, run=None) for joined in joins]
 
 
@@ -274,14 +284,14 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         from rankgauge.evaluation.run_answers import with_answers
 
         joined = with_answers(qrels, joined, requested, conventions)
-    hits = joined.hits
+    hits = joined.hits if joined.scored is None else joined.scored
     if len(hits) and not np.any(hits.status != Status.MISSING):
         samples = joined.sample if joined.queries else (), tuple(qrels.queries.head(3))
         raise no_common_query(joined.name, qrels.name, samples, _near_ids(joined))
     measures = tuple(measure.frozen(qrels) for measure in requested)
     cutoffs = number_cutoffs(measures)
     facts = JoinFacts.of(hits, cutoffs)
-    if qrels.forbidden:
+    if qrels.forbidden or conventions.forbid:
         facts = facts.without_forbidden(qrels)
     if hits.judgments in ("passages", "labels"):
         from rankgauge.evaluation.passage_conventions import conventions_on

@@ -43,7 +43,7 @@ def with_answers(qrels: Qrels, joined: Joined, measures: Sequence[Measure], conv
             f"{name} needs the whole run of {shown(joined.name)}, of which only values are here",
             hint="name the run itself instead of values that were computed elsewhere",
         )
-    is_guarding = any(measure.definition.over == "guarded" for measure in measures)
+    is_guarding = bool(conventions.forbid) or any(measure.definition.over == "guarded" for measure in measures)
     if is_guarding and not qrels.forbidden and not conventions.forbid:
         raise UsageError(
             "Leak needs to know which documents are forbidden, and nothing says it",
@@ -52,6 +52,16 @@ def with_answers(qrels: Qrels, joined: Joined, measures: Sequence[Measure], conv
         )
     answers = _QueryFacts(qrels, joined, run, conventions).answers(is_guarding)
     return replace(joined, hits=replace(joined.hits, answers=answers))
+
+
+def forbidden_by_rules(joins: Iterable[Joined]) -> dict[str, list[str]]:
+    """The documents of some runs that a rule forbids, by query."""
+    documents: dict[str, dict[str, None]] = {}
+    for joined in joins:
+        for leak in () if joined.hits.answers is None else joined.hits.answers.leaks:
+            if leak.reason != LISTED:
+                documents.setdefault(leak.query, {})[leak.document] = None
+    return {query: list(docs) for query, docs in documents.items()}
 
 
 class _QueryFacts:

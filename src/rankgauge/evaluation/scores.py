@@ -109,10 +109,19 @@ class Scores(Tabular):
         """Which queries count for a measure: for one of rankings, those that have an answer."""
         if measure.definition.over != "answerable":
             return self.averaged
-        counted: NDArray[np.bool_] = self.averaged & ~(
-            self.without_relevant & expects_nothing(self.columns, len(self.queries))
-        )
+        counted: NDArray[np.bool_] = self.averaged & ~self._unanswerable
         return counted
+
+    @property
+    def _unanswerable(self) -> NDArray[np.bool_]:
+        nothing: NDArray[np.bool_] = self.without_relevant & expects_nothing(self.columns, len(self.queries))
+        return nothing
+
+    @property
+    def class_sizes(self) -> tuple[int, int]:
+        """How many of the queries that count have an answer, and how many have none."""
+        without = int((self.averaged & self._unanswerable).sum())
+        return int(self.averaged.sum()) - without, without
 
     def leaks(self, measure: Measure) -> list[Leak]:
         """The forbidden documents that a measure counts: those above its cutoff, of queries that are averaged."""

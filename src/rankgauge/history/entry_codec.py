@@ -48,7 +48,7 @@ from rankgauge.io.formats.json_text import json_line
 from rankgauge.io.stored_json import JsonDocument, Maybe, Shape, first_misfit, parse_object, parse_record
 
 ENTRY_SCHEMA = "rankgauge.history-entry/3"
-LABELS_SCHEMA = "rankgauge.history-labels/1"
+LABELS_SCHEMA = "rankgauge.history-labels/2"
 HINT = "export the history again with `rankgauge history export`"
 MAX_BYTES = 1 << 31  # of a packed value, decompressed
 _NumberedLine = tuple[int, dict[str, Any]]  # of a file
@@ -66,13 +66,13 @@ def pack_contents(scores: Scores, run: Run | None) -> tuple[bytes, bytes | None]
 
 def pack_labels(qrels: Qrels) -> bytes | None:
     """Judgments, one grade per document; None for those by subtopic, by group of judges or by text."""
-    return None if qrels.by_group is not None or qrels.forbidden else pack_part(EntryPart.LABELS, qrels)
+    return None if qrels.by_group is not None else pack_part(EntryPart.LABELS, qrels)
 
 
 def unpack_entry(summary: EntrySummary, scores: bytes, run: bytes | None, labels: bytes | None) -> SavedEntry:
     """An entry; raises one of several errors if anything is damaged, or contradicts its summary."""
     unpacked = _scores(unpack_part(EntryPart.SCORES, scores, _given(summary)))
-    qrels = None if labels is None else Qrels(**unpack_part(EntryPart.LABELS, labels))
+    qrels = None if labels is None else _judgments(unpack_part(EntryPart.LABELS, labels))
     entry = SavedEntry(summary, unpacked, qrels, None if run is None else Run(**unpack_part(EntryPart.RUN, run)))
     check_consistency(entry)
     return entry if qrels is None else replace(entry, qrels=_with_columns(qrels, unpacked))
@@ -201,6 +201,7 @@ def read_labels(path: Path) -> Qrels:
         query = queries.take(np.repeat(np.arange(len(queries)), sizes))
         qrels = Qrels.from_columns(query, values["docs"], values["grades"], name=values["name"])
         qrels = qrels.with_queries([*queries.take(np.flatnonzero(sizes == 0))])
+        qrels = qrels.with_stored_facts(values["unanswerable"], values["forbidden"])
     except (ValueError, TypeError, KeyError) as error:
         raise _broken(path, error) from None
     if qrels.sha256 != head["sha256"]:
@@ -321,6 +322,11 @@ def _scores(values: dict[str, Any]) -> Scores:
     if len(set(queries)) != len(queries) or len(measures) != len(requested):
         raise ValueError("a query appears twice, or the numbers of measures differ")
     return Scores(**values)
+
+
+def _judgments(values: dict[str, Any]) -> Qrels:
+    unanswerable, forbidden = values.pop("unanswerable"), values.pop("forbidden")
+    return Qrels(**values).with_stored_facts(unanswerable, forbidden)
 
 
 def _run(values: dict[str, Any]) -> Run:

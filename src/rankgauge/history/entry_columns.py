@@ -346,6 +346,13 @@ COLUMNS = (
     EntryColumn(EntryPart.RUN, "docs", _IdColumn(str, "document id"), Level.DOCUMENT),
     EntryColumn(EntryPart.RUN, "scores", _Numbers((str, float)), Level.DOCUMENT),
     EntryColumn(EntryPart.LABELS, "name", Plain(TEXT)),
+    EntryColumn(EntryPart.LABELS, "unanswerable", _Texts([str])),
+    EntryColumn(
+        EntryPart.LABELS,
+        "forbidden",
+        Plain(MapOf([str])),
+        of=lambda qrels: {query: list(docs) for query, docs in qrels.forbidden.items()},
+    ),
     EntryColumn(EntryPart.LABELS, "queries", _IdColumn(str, "query id"), Level.QUERY, in_lines="query"),
     EntryColumn(EntryPart.LABELS, "docs", _IdColumn(str, "document id"), Level.DOCUMENT),
     EntryColumn(EntryPart.LABELS, "grades", _Numbers(FINITE), Level.DOCUMENT),

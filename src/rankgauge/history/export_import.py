@@ -60,7 +60,7 @@ def export_entries(history: History, folder: Path, names: Sequence[str] = ()) ->
             exported.add(labels)
             path = folder / LABELS_FOLDER / f"{labels}{SUFFIX}"
             if not path.exists():
-                _write(path, labels_lines(replace(entry.qrels, columns={})))
+                _write(path, labels_lines(entry.qrels))
         path = homes.get(entry.summary.uid) or _free_path(folder, entry)
         _write(path, entry_lines(entry))
         written.append(path)

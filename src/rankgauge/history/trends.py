@@ -27,6 +27,7 @@ from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
 from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.query_groups import summary as group_summary
+from rankgauge.evaluation.run_answers import needs_answers
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, EntryFilter, EntrySummary, SavedEntry, SavedMean
 from rankgauge.measures.names import parse_measure
@@ -367,7 +368,7 @@ def series_of(history: History, summaries: Sequence[EntrySummary]) -> EntrySerie
         entry = newest if summary.uid == newest.summary.uid else history.entry(summary.name)
         own, same = entry.scores, None
         if summary.labels != newest.summary.labels:
-            if entry.run is not None and newest.qrels is not None:
+            if entry.run is not None and newest.qrels is not None and not needs_answers(entry.scores.measures):
                 own = rescored(entry.run, newest.qrels, entry.scores)
             else:
                 same = unchanged.setdefault(summary.labels, _same_judgments(entry, newest))

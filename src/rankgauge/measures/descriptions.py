@@ -36,7 +36,8 @@ def describe(name: str) -> str:
     """One measure: definition, formula, parameters, reference, aliases, names in other tools."""
     definition = find(name)
     lines = [definition.name + (f"@{definition.at}" if definition.at else ""), ""]
-    lines += [definition.explanation, "", f"formula     {definition.formula}"]
+    paragraphs = [" ".join(paragraph.split()) for paragraph in definition.explanation.split("\n\n")]
+    lines += ["\n\n".join(paragraphs), "", f"formula     {definition.formula}"]
     lines += [
         f"parameters  {text}" if not n else f"            {text}" for n, text in enumerate(parameters(definition))
     ]

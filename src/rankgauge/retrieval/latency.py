@@ -69,8 +69,8 @@ class Cost:
 
 def cost_of(extras: RunExtras) -> Cost:
     """The latency of the calls that were answered, and their tokens and money, as far as these are known."""
-    figures = extras.figures().items()
-    return Cost(calls=len(extras.latency_ms), **{name.removesuffix("_latency"): value for name, value in figures})
+    found: dict[str, Any] = {name.removesuffix("_latency"): value for name, value in extras.figures().items()}
+    return Cost(calls=len(extras.latency_ms), **found)
 
 
 _COUNT = AtMost(2**53)

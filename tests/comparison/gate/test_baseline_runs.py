@@ -43,7 +43,7 @@ def test_runs_are_kept_apart_and_their_mean_is_the_baseline(
     stored: Path, judged: Any, runs: list[Any], tmp_path: Path
 ) -> None:
     data = json.loads(stored.read_text())
-    assert data["schema"] == "rankgauge.baseline/3"
+    assert data["schema"] == "rankgauge.baseline/4"
     assert [run["measures"]["RR"]["n"] for run in data["scores"]["runs"]] == [30, 30, 30]
     assert len(data["retrieved"]) == 3
     found = read_baseline(stored)

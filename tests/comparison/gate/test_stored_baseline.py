@@ -32,7 +32,7 @@ def test_a_baseline_holds_the_schema_of_scores_and_what_was_retrieved(
     stored: Path, judged: Any, ranked: Ranked
 ) -> None:
     data = json.loads(stored.read_text())
-    assert data["schema"] == "rankgauge.baseline/3"
+    assert data["schema"] == "rankgauge.baseline/4"
     scores = evaluate(judged, ranked(), ["RR", "nDCG@10", "FirstRel"], reading=Reading(fingerprint=True))
     expected = as_dict([scores], per_query=True)
     del expected["warnings"]
@@ -106,7 +106,7 @@ def set_in(*path: Any, to: Any) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (set_in("schema", to="rankgauge.scores/1"), "expected the schema rankgauge.baseline/3 at schema"),
+        (set_in("schema", to="rankgauge.scores/1"), "expected the schema rankgauge.baseline/4 at schema"),
         (set_in("scores", to=[]), "expected a string at scores.schema, found nothing"),
         (set_in("scores", "schema", to="x"), "expected the schema rankgauge.scores/1 at scores.schema"),
         (set_in("scores", "runs", to=[]), "expected one or more runs at scores.runs, found none"),
@@ -138,10 +138,10 @@ def test_a_baseline_that_is_cut_off_is_not_json(stored: Path) -> None:
     stored.write_text(stored.read_text()[:-300])
     with pytest.raises(InputError, match="not JSON"):
         read_baseline(stored)
-    stored.write_text('{"schema": "rankgauge.baseline/3", "scores": NaN}')
+    stored.write_text('{"schema": "rankgauge.baseline/4", "scores": NaN}')
     with pytest.raises(InputError, match="NaN"):
         read_baseline(stored)
-    stored.write_text('{"schema": "rankgauge.baseline/3", "scores": {}, "scores": {}}')
+    stored.write_text('{"schema": "rankgauge.baseline/4", "scores": {}, "scores": {}}')
     with pytest.raises(InputError, match="'scores' twice"):
         read_baseline(stored)
 

@@ -80,7 +80,10 @@ def test_spans_without_documents_say_how_to_name_them() -> None:
 
 
 def test_a_quote_listed_twice_counts_once_and_a_query_without_gold_is_noted() -> None:
-    records = [{"query": "q", "gold": ["One text", "one  text"]}, {"query": "open", "gold": [], "answerable": True}]
+    records: list[dict[str, Any]] = [
+        {"query": "q", "gold": ["One text", "one  text"]},
+        {"query": "open", "gold": [], "answerable": True},
+    ]
     labels = read_gold(records)
     assert quotes(labels) == [("q", "One text")]
     assert {note.code for note in labels.notes} == {"gold-repeated", "no-gold"}

@@ -70,7 +70,7 @@ def test_quotes_have_the_values_of_the_chunks_that_contain_them(
     assert found.leaks(found.measures[-1]) == expected.leaks(expected.measures[-1])
 
 
-LABELS = [
+LABELS: list[dict[str, Any]] = [
     {"query_id": "q0", "query": "How?", "gold": [QUOTES["c0"]], "forbidden": [QUOTES["c1"]]},
     {"query_id": "q1", "query": "When?", "gold": []},
     {"query_id": "q2", "query": "Who?", "answerable": False, "forbidden": ["c2"]},

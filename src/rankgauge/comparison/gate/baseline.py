@@ -86,7 +86,7 @@ def always_retrieved(runs: Sequence[BaselineRun]) -> dict[str, dict[str, int]]:
     return {query: docs for query, docs in kept.items() if docs}
 
 
-BASELINE_SCHEMA = "rankgauge.baseline/3"
+BASELINE_SCHEMA = "rankgauge.baseline/4"
 SCORES = "rankgauge.scores/1"
 PASSAGE_CONVENTIONS = ("coverage", "tolerance")
 QUERIES_NAMED = 3
@@ -224,6 +224,17 @@ class Baseline(HtmlView):
             )
             raise self._error(f"{problem}: other queries have values: {details}", "run the failed or missing queries")
 
+    def check_classes(self, qrels: Qrels) -> None:
+        """Raise if a query has an answer now and had none before, or the other way around."""
+        if self.judgments is None:
+            return
+        shared = set(self.judgments.queries.to_text()) & set(qrels.queries.to_text())
+        before, now = (set(labels.unanswerable) & shared for labels in (self.judgments, qrels))
+        changed = [(sorted(before - now), "now with an answer"), (sorted(now - before), "now without an answer")]
+        if before != now:
+            details = "; ".join(_queries(queries, where) for queries, where in changed if queries)
+            raise self._error(f"cannot be compared with this run: other queries have no answer: {details}", RENEW)
+
     def check_conventions(self, scores: Scores, problem: str = "cannot be compared with this run") -> None:
         """Raise if values were made in another way."""
         now = scores.conventions.to_dict()
@@ -309,8 +320,8 @@ LARGEST = sys.float_info.max  # JSON has no infinite score
 
 
 def storable_judgments(qrels: Qrels) -> Qrels | None:
-    """Judgments of documents; None for those by subtopic, by judges or by text, and if documents are forbidden."""
-    return None if qrels.by_group is not None or qrels.forbidden else qrels
+    """Judgments of documents; None for those by subtopic, by judges or by text."""
+    return None if qrels.by_group is not None else qrels
 
 
 def kept_data(judgments: Qrels | None, rankings: Sequence[Run | None]) -> dict[str, Any]:
@@ -318,6 +329,10 @@ def kept_data(judgments: Qrels | None, rankings: Sequence[Run | None]) -> dict[s
     data: dict[str, Any] = {}
     if judgments is not None:
         data["judgments"] = _by_query(judgments, judgments.grades)
+        if judgments.unanswerable:
+            data["unanswerable"] = judgments.unanswerable
+        if judgments.forbidden:
+            data["forbidden"] = {query: list(docs) for query, docs in judgments.forbidden.items()}
     if any(ranking is not None for ranking in rankings):
         data["rankings"] = [None if ranking is None else _ranking(ranking) for ranking in rankings]
     return data

@@ -207,8 +207,9 @@ class _StoredBaseline(JsonDocument):
         """The judgments that it was made with; None if they were not stored."""
         if self.data.get("judgments") is None:
             return None
-        self.check_shape(JUDGMENTS_SHAPE)
-        qrels = Qrels.from_dict(self.data["judgments"], name=name)
+        self.check_shape({key: shape for key, shape in JUDGMENTS_SHAPE.items() if key in self.data})
+        unanswerable, forbidden = self.data.get("unanswerable", []), self.data.get("forbidden", {})
+        qrels = Qrels.from_dict(self.data["judgments"], name=name).with_stored_facts(unanswerable, forbidden)
         if qrels.sha256 != sha256:
             raise self.error("judgments", "those of scores.qrels.sha256", "others")
         return qrels
@@ -296,7 +297,7 @@ RESULTS_SHAPE = {
         }
     ]
 }
-JUDGMENTS_SHAPE = {"judgments": MapOf(MapOf(float))}
+JUDGMENTS_SHAPE = {"judgments": MapOf(MapOf(float)), "unanswerable": [str], "forbidden": MapOf([str])}
 RANKINGS_SHAPE = {"rankings": [Maybe({"name": str, "scores": MapOf(MapOf(float)), "failed": [str]})]}
 
 

@@ -25,12 +25,13 @@ from rankgauge.comparison.label_changes import JudgmentChanges, judgment_changes
 from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import IdIndex, Ids
-from rankgauge.core.qrels import Qrels
+from rankgauge.core.qrels import ANSWERABLE, Qrels
 from rankgauge.core.verdicts import NOT_WORSE, DifferenceOutcome
 from rankgauge.errors import held_warnings
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyRun, Evaluation, evaluate_measures
+from rankgauge.evaluation.run_answers import needs_answers
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.read import documents_of
 from rankgauge.io.reading_options import Reading
@@ -248,11 +249,13 @@ def with_current_labels(stored: Baseline, evaluation: Evaluation, gated: int, ru
         stored.check_comparable(scores, qrels)
         return ComparableScores(scores, stored, None)
     stored.check_conventions(scores)
+    stored.check_classes(qrels)
     current = scores.only(scores.measures[:gated])
     older = _with_columns_of(stored.judgments, qrels)
     now_older = run.rescored(older, current)
     before = aligned_scores(stored, now_older)
-    rankings = [one.ranking for one in stored.runs if one.ranking is not None]
+    is_known = not needs_answers(current.measures)  # what a stored run refused is not
+    rankings = [one.ranking for one in stored.runs if one.ranking is not None and is_known]
     again = [rescored(one, qrels, current) for one in rankings] if len(rankings) == len(stored.runs) else []
     crossing = CrossedScores(before, current, False, _mean(again) if again else None, now_older)
     pair = version_pair(crossing, changes := judgment_changes(older, qrels))
@@ -286,7 +289,11 @@ def _mean(scores: list[Scores]) -> Scores:
 def _with_columns_of(older: Qrels, qrels: Qrels) -> Qrels:
     """The older judgments with the columns of today's queries, which a cutoff may be in."""
     names = qrels.queries.to_text()
-    columns = {name: dict(zip(names, column.tolist(), strict=True)) for name, column in qrels.columns.items()}
+    columns = {
+        name: dict(zip(names, column.tolist(), strict=True))
+        for name, column in qrels.columns.items()
+        if name != ANSWERABLE  # which belongs to the labels
+    }
     return older.with_columns(columns)
 
 

@@ -82,7 +82,7 @@ class GoldInputs:
         return (*GOLD_MEASURES, *answers, *(LEAK_MEASURES if has_forbidden else ()))
 
     def loaded(self, reading: Reading) -> GoldInputs:
-        """The same inputs with the labels read, as they are in the file."""
+        """These inputs with the labels read, as they are in the file."""
         return replace(self, gold=read_gold(self.gold, limits=reading.limits))
 
     def query_texts(self, queries: Any, reading: Reading) -> dict[str, str]:

@@ -53,7 +53,7 @@ from rankgauge.render.document import (
 )
 from rankgauge.render.documents.bands import band_cell, band_of, heading, reached, uplift_lines, with_bands
 from rankgauge.render.documents.comparison import DIFFERENCE_TONES, MAX_NAME
-from rankgauge.render.documents.scores import as_dict, caveats, conventions_lines
+from rankgauge.render.documents.scores import as_dict, caveats, class_text, conventions_lines
 from rankgauge.stats.joint_tests import POWER
 
 DETECTABLE = "detectable drop"
@@ -456,7 +456,8 @@ def footer(result: GateResult) -> list[str]:
 def how_line(result: GateResult) -> str:
     """How it was tested."""
     rule = result.rule
-    queries = plural(result.compared[0].decision.n, "query")
+    classes = class_text(result.scores)  # of which each measure has its own
+    queries = f"{plural(sum(result.scores.class_sizes), 'query')}{classes}" if classes else _tested_queries(result)
     drop = f" of at least {given(rule.margin)}" if rule.margin else ""
     bounds = "" if rule.two_sided else f"; bounds: each is one-sided, {percent(rule.statistics.confidence)}"
     alpha = text_of(rule.alpha, "given", digits=3)
@@ -465,6 +466,13 @@ def how_line(result: GateResult) -> str:
         f"{DETECTABLE}: a true drop that would fail with {percent(POWER)} power, or how many queries would have to "
         f"get worse{bounds}; {_noise(result)}"
     )
+
+
+def _tested_queries(result: GateResult) -> str:
+    """How many queries the measures were tested on; a range if they differ, as those of leaks may."""
+    rows = [row for row in result.compared if row.reason is None] or result.compared
+    counts = sorted({row.decision.n for row in rows})
+    return plural(counts[0], "query") if len(counts) == 1 else f"{counts[0]:,} to {plural(counts[-1], 'query')}"
 
 
 def _noise(result: GateResult) -> str:

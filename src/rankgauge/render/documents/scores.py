@@ -380,10 +380,17 @@ def averaged_line(scores: Sequence[Scores]) -> str:
     if any(measure.definition.needs_answers for measure in scores[0].measures):
         for name, (_, count) in scores[0].over_queries.items():
             by_count.setdefault(count, []).append(name)
-    if len(by_count) < 2:
+    classes = class_text(scores[0])
+    if len(by_count) < 2 and not classes:
         return f"averaged over {counts[0]} of {plural(total, 'query')}"
     parts = [f"{count} ({', '.join(names)})" for count, names in sorted(by_count.items(), reverse=True)]
-    return f"averaged over, of {plural(total, 'query')}: {', '.join(parts)}"
+    return f"averaged over, of {plural(total, 'query')}{classes}: {', '.join(parts)}"
+
+
+def class_text(scores: Scores) -> str:
+    """How many queries have an answer and how many have none, if both are counted."""
+    answerable, unanswerable = scores.class_sizes
+    return f" ({answerable:,} with an answer, {unanswerable:,} without)" if unanswerable else ""
 
 
 def leak_lines(scores: Sequence[Scores]) -> list[str]:
