@@ -76,7 +76,7 @@ def test_p_is_the_larger_share_of_permutations_and_of_draws_of_each_group() -> N
     block = Resampling(199, 5).stream.child("interaction", "draws", "block 0")
     drawn = [
         (part - part.mean())[block.child(str(place)).bits().below(len(part), 199, size + size % 2)[:, :size]]
-        for place, (part, size) in enumerate(zip(parts, (7, 18), strict=True))  # three fifths of each group
+        for place, (part, size) in enumerate(zip(parts, (6, 15), strict=True))  # half of each group
     ]
     f = np.square(stats.ttest_ind(*drawn, axis=1, equal_var=False).statistic)
     by_draws = (np.count_nonzero(f >= observed) + 1) / 200

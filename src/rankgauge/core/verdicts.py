@@ -35,32 +35,18 @@ def exit_code(*outcomes: CheckOutcome) -> int:
 Comparative = Literal["better", "worse", "higher", "lower"]
 Claim = Literal["equivalent", "no worse"]
 DifferenceOutcome = Literal[
-    "better",
-    "worse",
-    "higher",
+    "better",  # significantly
+    "worse",  # significantly; in a gate, also by at least the margin
+    "higher",  # significantly, on a measure that is neither good nor bad
     "lower",
-    "negligible",
-    "equivalent",
-    "no worse",
-    "inconclusive",
-    "undecided",
-    "unchanged",
-    "not comparable",
+    "negligible",  # significant, and shown to be smaller than the margin
+    "equivalent",  # shown to be within the margin in both directions
+    "no worse",  # shown not to be worse by the margin
+    "inconclusive",  # none of these is shown
+    "undecided",  # queries changed, and are too few for any change to be significant
+    "unchanged",  # no query changed
+    "not comparable",  # the results of the two sides do not allow a comparison
 ]
-OUTCOME_MEANINGS: dict[DifferenceOutcome, str] = {
-    "better": "significantly better",
-    "worse": "significantly worse; in a gate, also by at least the margin",
-    "higher": "significantly higher, on a measure that is neither good nor bad",
-    "lower": "significantly lower, on a measure that is neither good nor bad",
-    "negligible": "significant, and shown to be smaller than the margin",
-    "equivalent": "shown to be within the margin in both directions",
-    "no worse": "shown not to be worse by the margin",
-    "inconclusive": "neither a difference nor its absence is shown",
-    "undecided": "queries changed, and are too few for any change to be significant",
-    "unchanged": "no query changed",
-    "not comparable": "the results of the two sides do not allow a comparison",
-}
-
 NOT_WORSE: frozenset[DifferenceOutcome] = frozenset({"better", "negligible", "equivalent", "no worse", "unchanged"})
 
 

@@ -15,7 +15,7 @@ from rankgauge.stats.samples import Floats, Ints, Units, sample, unit_numbers
 
 EXCHANGEABLE = "exact if queries are exchangeable between groups under the null hypothesis; else approximate"
 ENOUGH_EXTREME = 10  # permutations that reach the observed F; with as many, p is known to about a third of its size
-DRAWN_SHARE = 0.6  # of a group that each bootstrap draw has: draws of whole groups err too often if they are skewed
+DRAWN_SHARE = 0.5  # of a group that each bootstrap draw has: draws of whole groups err too often if they are skewed
 LEAST_VARIANCE = 1e-12  # of a group, as a share of the variance of all differences
 _WORDS_IN_MEMORY = 1 << 20
 
@@ -33,7 +33,7 @@ def interaction(
     p = (b + 1) / (B + 1), where b of B permutations have at least the observed F, or that of as many bootstrap draws
     of each group from its own differences, moved to the same mean, if it is larger. Permutations are exact if queries
     are exchangeable between groups, but a small group with a large spread makes them err; draws from the group itself
-    do not. A draw has three fifths as many queries as the group, because small samples of skewed differences show too
+    do not. A draw has half as many queries as the group, because small samples of skewed differences show too
     little of their tail, and as many draws as queries would err in up to 8%. ``alpha`` is the strictest level that a
     correction leaves to this p: if fewer than 10 permutations reach the observed F, up to 10 / alpha are drawn, so that
     the corrected p can be significant. A group without variance, observed or permuted, counts as having 10⁻¹² of the

@@ -85,6 +85,20 @@ def test_a_drop_in_few_queries_is_inconclusive_and_passes(judged: Any, ranked: R
     assert some.sentence == "pass: this run is unchanged on R@10; inconclusive on RR."
 
 
+def test_a_gate_says_which_losses_its_queries_cannot_rule_out(judged: Any, ranked: Ranked) -> None:
+    few = gate(judged, ranked(bad=[1]), baseline=ranked(bad=[2]), measures="RR", rule=GateRule(0.09))
+    (row,) = few.compared
+    assert row.decision.outcome == "inconclusive"
+    (note,) = [note.message for note in few.notes if note.code == "unseen-losses"]
+    share = 1 - 0.05 ** (1 / row.decision.n)
+    assert note.startswith("RR: no drop of 0.09 or more observed; total losses on up to ")
+    assert f"{share:.1%} of queries cannot be ruled out (0 of {row.decision.n} observed)" in note
+    assert note.endswith(f"the smallest margin that {row.decision.n} queries support is {share:.2g}")
+    assert few.to_dict()["compared"][0]["smallest_margin"] == pytest.approx(share)
+    enough = gate(judged, ranked(bad=[1]), baseline=ranked(bad=[2]), measures="RR", rule=GateRule(0.2))
+    assert not [note for note in enough.notes if note.code == "unseen-losses"]
+
+
 def test_a_measure_for_which_lower_is_better_is_worse_if_it_rises(judged: Any, ranked: Ranked) -> None:
     result = gate(judged, ranked(bad=range(12)), baseline=ranked(), measures="FirstRel")
     row = result.compared[0]

@@ -285,3 +285,15 @@ def test_five_systems_and_a_thousand_queries_stay_below_400_kilobytes(texts: boo
     data = data_of(page)
     assert data["depth"] >= 8
     assert all(data["rankings"])
+
+
+def test_with_three_systems_every_row_has_its_own_detectable_difference() -> None:
+    made = report(3, 60)
+    assert made.comparison is not None
+    page = as_html(made)
+    shown = re.findall(r'<td class="n mdd"[^>]*>([^<]*)</td>', page)
+    rows = {(row.measure, row.system): row.detectable for row in made.comparison.differences}
+    known = [size for size in rows.values() if size is not None]
+    assert len(set(known)) == len(known) == 6
+    assert sorted(size for size in shown if size not in ("", "–")) == sorted(f"{size:.3f}" for size in known)
+    assert "n mdd" not in as_html(report(2, 60))  # the only row of a measure: beside its name

@@ -177,8 +177,8 @@ def ranked_letters(ranking: SystemRanking) -> dict[str, str]:
 
 
 def _difference_columns(comparison: Comparison) -> list[TableColumn]:
-    columns = [*numbers("Δ", f"{percent(comparison.confidence)} CI", "p"), TableColumn("win/tie/loss", may_hide=2)]
-    return columns + ([TableColumn(DETECTABLE, may_hide=3)] if len(comparison.systems) > 1 else [])
+    columns = [*numbers("Δ", f"{percent(comparison.confidence)} CI", "p"), TableColumn("win/tie/loss", may_hide=3)]
+    return columns + ([TableColumn(DETECTABLE, may_hide=2)] if len(comparison.systems) > 1 else [])
 
 
 def _cells(comparison: Comparison, row: Difference) -> list[Cell]:
@@ -188,11 +188,11 @@ def _cells(comparison: Comparison, row: Difference) -> list[Cell]:
         difference_range(row),
         Number(row.p_corrected, "p"),
         Words(f"{effect.wins}/{effect.ties}/{effect.losses}"),
-        *([_detectable_cell(row)] if len(comparison.systems) > 1 else []),
+        *([detectable_cell(row)] if len(comparison.systems) > 1 else []),
     ]
 
 
-def _detectable_cell(row: Difference) -> Number:
+def detectable_cell(row: Difference) -> Number:
     """The minimum detectable difference, or the ratio of geometric means."""
     if row.is_ratio:
         return Number(None if row.detectable is None else exponential(row.detectable), "ratio")

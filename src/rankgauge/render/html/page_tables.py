@@ -29,7 +29,7 @@ from rankgauge.measures.measure import Measure
 from rankgauge.render.document import BETTER, NOTHING, Cell, Number, Range, Table, Tone, Words, name
 from rankgauge.render.documents.bands import bands_of, heading
 from rankgauge.render.documents.benchmark import cost_basis, cost_table
-from rankgauge.render.documents.comparison import difference_cell, difference_range
+from rankgauge.render.documents.comparison import DETECTABLE, detectable_cell, difference_cell, difference_range
 from rankgauge.render.documents.gate import affected_table, gate_tables
 from rankgauge.render.documents.scores import best_of, is_count
 from rankgauge.render.html.charts.ranges import forest, largest_distance
@@ -220,6 +220,7 @@ def results_table(page_systems: PageSystems, comparison: Comparison | None, band
             PageColumn(Words(f"p ({correction})" if correction else "p"), "n p", "n", label="p "),
             PageColumn(Words("win/tie/loss"), "n tally", "n"),
         ]
+        made += [PageColumn(Words(DETECTABLE), "n mdd", "n")] if len(comparison.systems) > 1 else []
     rows = list(_measure_groups(page_systems, comparison, bands))
     caption = "Results of every system on every measure"
     return PageTable("Results by measure", [*made, *band], rows, "results", caption, hides_caption=True)
@@ -297,7 +298,7 @@ def _difference_cells(
     comparison: Comparison, row: Difference | None, limit: float, color: str
 ) -> list[PageCell | Styled]:
     if row is None:
-        return [Styled(Words("baseline"), "n muted base"), NOTHING, NOTHING, NOTHING, NOTHING]
+        return [Styled(Words("baseline"), "n muted base"), *[NOTHING] * (4 + (len(comparison.systems) > 1))]
     effect = row.effect
     return [
         difference_cell(row, comparison.alpha),
@@ -305,6 +306,7 @@ def _difference_cells(
         Drawn(forest(row, limit, color)),
         Number(row.p_corrected, "p"),
         Words(f"{effect.wins}/{effect.ties}/{effect.losses}"),
+        *([detectable_cell(row)] if len(comparison.systems) > 1 else []),
     ]
 
 

@@ -19,7 +19,7 @@ from rankgauge.render.html.payload_rankings import PayloadSize, TopRanking, pack
 from rankgauge.report.report import Report
 
 QUERY_CHARACTERS = 240  # of a query's text that are kept
-MAX_OVERESTIMATE = 1.2  # an estimate may be this many times the size
+MAX_OVERESTIMATE = 1.25  # an estimate may be this many times the size
 SAMPLING_STEP = 16  # one of this many queries is packed to estimate whether all will fit
 
 # From everything to little: the first that fits is used.
