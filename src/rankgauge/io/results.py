@@ -498,6 +498,9 @@ class _Opener:
         """Results, read here if a column is named that is one of the labels; else they are read later."""
         if not self._names_labels or not isinstance(result, (str, Path)) or is_dataset(result):
             return [result]
+        columns = self.reading.columns or {}
+        if all(role not in LABEL_ROLES and self._has_name(result, name) for role, name in columns.items()):
+            return [result]
         return self._runs(result)
 
     def _runs(self, data: Any) -> list[Run]:
@@ -552,7 +555,7 @@ class _Opener:
         record = self._record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
         if record is None or not question_log.is_log_record(record, "run"):
             # One object alone may also be a run with a fault, which its reader reports.
-            is_alone = record is None or len(self._first_rows(data)) == 1
+            is_alone = record is None or (len(self._first_rows(data)) == 1 and not _lists_labels(record))
             if record and not is_alone and (_has_labels(record) or later("is quoted")(record)):
                 if self._label_kind(data)[1]:
                     return self._log(data)[1]
@@ -760,6 +763,12 @@ TEXT_KEYS = {normalize_name(key) for tier in KEYS["query"] for key in tier}
 def _has_labels(record: Mapping[str, Any]) -> bool:
     """Whether a row has labels, besides results or by itself."""
     return question_log.is_log_record(record, None if question_log.is_log_record(record, "run") else "qrels")
+
+
+def _lists_labels(record: Mapping[str, Any]) -> bool:
+    """Whether an object has a list of labels, which no row of a run has."""
+    lists = {name: value for name, value in record.items() if isinstance(value, list)}
+    return bool(lists) and question_log.is_log_record(lists, "qrels")
 
 
 def _differing_queries(newest: Qrels, other: Qrels) -> list[str]:
