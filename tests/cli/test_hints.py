@@ -115,7 +115,9 @@ def all_hints() -> dict[str, str]:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
         }
         for node in ast.walk(tree):
-            for keyword in node.keywords if isinstance(node, ast.Call) else ():
+            if not isinstance(node, ast.Call):
+                continue
+            for keyword in node.keywords:
                 if keyword.arg in ("hint", "action") and "--" in (text := text_of(keyword.value, names)):
                     hints[f"{path.relative_to(SOURCE).as_posix()}:{node.lineno}"] = text
     return hints
@@ -135,7 +137,7 @@ def test_an_option_in_a_hint_exists_and_so_does_its_key(place: str) -> None:
         assert owners or flag in OTHER_PROGRAMS, flag
         file = place.partition(":")[0]
         if file.startswith("cli/commands/") and "rankgauge " not in HINTS[place]:
-            own = [name for name in owners if COMMANDS[name].callback.__module__.endswith(Path(file).stem)]  # type: ignore[union-attr]  # all have one
+            own = [name for name in owners if COMMANDS[name].callback.__module__.endswith(Path(file).stem)]
             assert own, f"{flag} is no option of a command in {file}"
         if flag == "--set" and key and "NAME" not in HINTS[place]:
             section, _, name = key.partition(".")
