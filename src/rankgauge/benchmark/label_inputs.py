@@ -19,14 +19,15 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import warn_user
 from rankgauge.evaluation.evaluate import Evaluation
-from rankgauge.io.byte_streams import AnyFile, LoadedFile
+from rankgauge.io.byte_streams import LoadedFile
+from rankgauge.io.formats.detection import HEAD_BYTES
 from rankgauge.io.formats.expected_text import ExpectedText, TextKey
 from rankgauge.io.formats.field_labels import FieldLabels
+from rankgauge.io.formats.trec import is_certainly_trec
 from rankgauge.io.matching import MATCH_KEY, LabelSet, match_labels
 from rankgauge.io.queries import Queries
 from rankgauge.io.reading_options import MATCH_RULES, Reading
 from rankgauge.io.results import Opening, open_inputs
-from rankgauge.io.sources import is_plain
 from rankgauge.io.stored_json import Matching, parse_record
 from rankgauge.report.report import evaluate_for_report
 from rankgauge.retrieval.asking.answers import AnswerRules
@@ -146,11 +147,11 @@ def read_label_file(file: LoadedFile, name: str) -> BenchmarkLabels:
     return BenchmarkLabels(labels, head["ignore_case"], tuple(head["match_fields"]))
 
 
-def labels_by_rule(path: AnyFile, file: LoadedFile, reading: Reading, name: str) -> BenchmarkLabels | None:
+def labels_by_rule(file: LoadedFile, reading: Reading, name: str) -> BenchmarkLabels | None:
     """The labels of a file if they are matched by rules that judgments cannot hold; None if they are judgments."""
     if file.stored.startswith(b'{"schema": "' + LABELS_SCHEMA.encode()):
         return read_label_file(file, name)
-    if is_plain(path, "qrels") and reading.match != "text" and not reading.match_fields:
+    if is_certainly_trec(file.stored[:HEAD_BYTES], "qrels") and reading.match != "text" and not reading.match_fields:
         return None
     opened = open_inputs(file, [], reading, None, Opening(0, asks=False, log_is_system=False))
     by_rule = label_file_of(opened.label_set, reading)

@@ -125,7 +125,7 @@ def run_benchmark(
     labels, judgments = None, None
     by_rule = None
     if plan.gold is None:
-        by_rule = labels_by_rule(plan.labels, labels_file, plan.settings.reading, plan.title)
+        by_rule = labels_by_rule(labels_file, plan.settings.reading, plan.title)
     if by_rule is not None:
         labels_file = LoadedFile(LABELS_FILE, by_rule.to_bytes())
     elif plan.gold is None:

@@ -63,13 +63,14 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
 def with_owners_of_options(text: str, context: click.Context) -> str:
     """A hint that says of each option that the command lacks which command has it."""
-    known = _flags_of(context.command)
+    known = flags_of(context.command)
     flags = dict.fromkeys(flag for flag in FLAG.findall(OTHER_COMMAND.sub("", text)) if flag not in known)
     owners = [(flag, _owner(flag, context.find_root())) for flag in flags]
     return "; ".join([text, *(f"{flag} is an option of `rankgauge {name}`" for flag, name in owners if name)])
 
 
-def _flags_of(command: click.Command) -> set[str]:
+def flags_of(command: click.Command) -> set[str]:
+    """The options of a command."""
     return {flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)} | {"--help"}
 
 
@@ -82,7 +83,7 @@ def _owner(flag: str, context: click.Context) -> str | None:
             names = command.list_commands(context)
             commands = [(f"{path} {name}".strip(), command.get_command(context, name)) for name in names]
             found = [*((name, one) for name, one in commands if one is not None), *found]
-        elif flag in _flags_of(command):
+        elif flag in flags_of(command):
             return path
     return None
 

@@ -18,6 +18,7 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.io.read import as_qrels, runs_and_notes
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import OpenedInputs, Opening, open_inputs
+from rankgauge.io.sources import is_plain
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
 from rankgauge.stats.rank_correlation import Agreement, discordant_pairs, kendall_tau, tau_ap
@@ -120,7 +121,9 @@ def qrels_agreement(
     opening = opening or Opening(depth)
     opening = replace(opening, depth=depth, needs_rankings=True, newest="named", log_is_system=False)
     opened = open_inputs(first, listed, reading, queries, opening)
-    other = open_inputs(second, opened.results, reading, queries, opening)
+    is_matched = not (is_plain(second, "qrels") and reading.matches_ids)  # then labels may be matched with results
+    other = open_inputs(second, opened.results if is_matched else [], reading, queries, opening)
+    other = other if is_matched else replace(other, results=opened.results)
     if opened.is_by_text != other.is_by_text:  # no measure takes both
         opened, other = (one.graded(opened.results, reading) for one in (opened, other))
     loaded = [  # with the same default measures, whatever kind of labels each side has
@@ -130,10 +133,10 @@ def qrels_agreement(
     sides: list[Qrels] = []
     scored: list[tuple[Scores, Scores]] = []
     notes = [*opened.notes, *other.notes]
-    for first_run, second_run in zip(*(_runs_of(one, reading, notes) for one in loaded), strict=True):
+    for pair in _runs_of_sides(opened, other, reading, notes):
         evaluations = [
             evaluate_opened(replace(one, results=[run]), measures, conventions=conventions, reading=reading)
-            for one, run in zip(loaded, (first_run, second_run), strict=True)
+            for one, run in zip(loaded, pair, strict=True)
         ]
         sides = sides or [evaluation.qrels for evaluation in evaluations]
         scored.append((evaluations[0].scores[0], evaluations[1].scores[0]))
@@ -156,8 +159,18 @@ def qrels_agreement(
     )
 
 
+def _runs_of_sides(
+    first: OpenedInputs, second: OpenedInputs, reading: Reading, notes: list[Note]
+) -> Iterator[tuple[Run, Run]]:
+    """The runs as either side scores them; each is read once unless labels were matched with copies of them."""
+    if list(map(id, first.results)) == list(map(id, second.results)):
+        yield from ((run, run) for run in _runs_of(first, reading, notes))
+    else:
+        yield from zip(*(_runs_of(one, reading, notes) for one in (first, second)), strict=True)
+
+
 def _runs_of(opened: OpenedInputs, reading: Reading, notes: list[Note]) -> Iterator[Run]:
-    """The runs of one side, one after the other: they do not stay in memory. Labels may be matched with copies."""
+    """The runs of one side, one after the other: they do not stay in memory."""
     for result in opened.results:
         runs, found = runs_and_notes(result, reading)
         notes += found

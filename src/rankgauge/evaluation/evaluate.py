@@ -124,7 +124,7 @@ def _evaluate_any(
     conventions, reading = conventions or Conventions(), reading or Reading()
     check_runs(runs)
     are_plain = is_plain(qrels, "qrels") and all(is_plain(run, "run") for run in runs)
-    if not runs or not are_plain or not reading.matches_ids:
+    if not runs or not are_plain or not reading.matches_ids or reading.columns:
         from rankgauge.io.results import Opening, open_inputs
 
         depth = needed_depth(conventions.measures(measures))

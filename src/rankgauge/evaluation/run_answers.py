@@ -5,7 +5,7 @@ Made only if a measure needs it, because it takes the whole run in memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 

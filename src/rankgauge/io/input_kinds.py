@@ -257,3 +257,9 @@ class InputKinds:
 def row_has_labels(record: Mapping[str, Any]) -> bool:
     """Whether a row has labels, besides results or by itself."""
     return question_log.is_log_record(record, None if question_log.is_log_record(record, "run") else "qrels")
+
+
+def lists_labels(record: Mapping[str, Any]) -> bool:
+    """Whether an object has a list of labels, which no row of a run has."""
+    lists = {name: value for name, value in record.items() if isinstance(value, list)}
+    return bool(lists) and question_log.is_log_record(lists, "qrels")

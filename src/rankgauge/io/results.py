@@ -38,6 +38,7 @@ from rankgauge.io.input_kinds import (
     is_stored,
     is_url,
     later,
+    lists_labels,
     row_has_labels,
 )
 from rankgauge.io.input_labels import LabelReader
@@ -273,6 +274,9 @@ class _Opener:
         """Results, read here if a column is named that is one of the labels; else they are read later."""
         if not self.kinds.names_labels or not isinstance(result, (str, Path)) or is_dataset(result):
             return [result]
+        columns = self.reading.columns or {}
+        if all(role not in LABEL_ROLES and self.kinds.has_name(result, name) for role, name in columns.items()):
+            return [result]
         return self._runs(result)
 
     def _runs(self, data: Any) -> list[Run]:
@@ -327,7 +331,7 @@ class _Opener:
         record = self.kinds.record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
         if record is None or not question_log.is_log_record(record, "run"):
             # One object alone may also be a run with a fault, which its reader reports.
-            is_alone = record is None or len(self.kinds.first_rows(data)) == 1
+            is_alone = record is None or (len(self.kinds.first_rows(data)) == 1 and not lists_labels(record))
             if record and not is_alone and (row_has_labels(record) or later("is quoted")(record)):
                 if self.kinds.label_kind(data)[1]:
                     return self._log(data)[1]

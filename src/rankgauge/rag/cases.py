@@ -204,7 +204,7 @@ def _line_of(cases_log: question_log.Log, row: int) -> int | None:
 
 def _judgments(cases_log: question_log.Log, qrels: Qrels, *, has_own_rules: bool) -> dict[str, QueryJudgments]:
     """The judgments of each case: relevant are the ids that it lists, or else those with a grade above 0."""
-    grades = {_text(query): {} for query in cases_log.first_rows} | qrels.to_dict()
+    grades: dict[str, dict[str, float]] = {_text(query): {} for query in cases_log.first_rows} | qrels.to_dict()
     relevant = {query: [doc for doc, grade in docs.items() if grade > 0] for query, docs in grades.items()}
     relevant_key = cases_log.keys.get("relevant")
     if relevant_key is not None and "grades" in cases_log.keys and not has_own_rules:

@@ -236,8 +236,8 @@ def tune(
 
 def _opened(labels: AnyQrels, results: Sequence[AnyRun], measure: str, reading: Reading) -> tuple[Qrels, list[Run]]:
     """Judgments and runs in memory."""
-    are_open = isinstance(labels, Qrels) and results and all(isinstance(run, Run) for run in results)
-    if are_open and reading.matches_ids:
+    are_open = bool(results) and all(isinstance(run, Run) for run in results)
+    if isinstance(labels, Qrels) and are_open and reading.matches_ids:
         return labels, [run for run in results if isinstance(run, Run)]
     check_runs(results)
     depth = max(DEFAULT_DEPTH, needed_depth([parse_measure(measure)]))

@@ -283,7 +283,8 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("odd.json", {"questions": [{"id": 4, "x": 1}], "metadata": {}}, "looks like a file of test cases", ""),
     ("response.json", {"metric_score": 0.5, "details": {"q1": {"hits": [{"hit": {"_id": "d1"}, "rating": 1}]}}},
      "a response of rank_eval", "name the request as labels"),
-    ("broken.json", '{\n "queries": [\n  {"query": "a", "relevant": ["d"]},\n }\n', "broken.json:4: not JSON", ""),
+    ("broken.json", '{\n "queries": [\n  {"query": "a", "relevant": ["d"]},\n }\n',
+     "broken.json:3: not JSON: a comma before }", ""),
     ("broken.yaml", "cases:\n - query: a\n   relevant: [d\n", "broken.yaml:.*not valid YAML", ""),
     ("tag.yaml", "- query: !!python/object:os.system x\n  relevant: [d]\n", "tag.yaml", ""),
 ]  # fmt: skip

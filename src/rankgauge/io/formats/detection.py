@@ -113,6 +113,72 @@ class Head:
         return dict(value)
 
 
+# Files of other kinds, which no reader of lines can say anything helpful about.
+
+CASES_HINT = 'test cases are a list of {"query": "…", "relevant": ["…"]}, a log has "retrieved": ["…"] beside it'
+TABLE_HINT = "save it as CSV, in UTF-8"
+DATA_HINT = "labels and results are JSON, YAML, CSV, Parquet or TREC files"
+AGAIN_HINT = "open it in an editor, and download or export the file again"
+LOG_HINT = 'write one line per query: {"query": "…", "retrieved": ["…"]}, or describe the server in a YAML file'
+SIGNATURES: dict[bytes, tuple[str, str]] = {
+    b"\xd0\xcf\x11\xe0": ("an Excel workbook", TABLE_HINT),
+    b"SQLite format 3\0": ("a SQLite database", "results of a history are entry:NAME"),
+    b"%PDF-": ("a PDF file", DATA_HINT),
+    b"\x89PNG": ("an image", DATA_HINT),
+    b"\xff\xd8\xff": ("an image", DATA_HINT),
+    b"GIF8": ("an image", DATA_HINT),
+}
+TEXTS: dict[bytes, tuple[str, str]] = {  # patterns of how they begin, compiled only if a file is not a TREC file
+    rb"(?i)\s*<(?:!doctype html|html|head|body)\b": ("an HTML page, perhaps the error of a server", AGAIN_HINT),
+    rb"\s*<\?xml": ("an XML file", DATA_HINT),
+    rb"\s*[\[{]\s*\{?\s*'": (
+        "Python, not JSON: its texts have single quotation marks",
+        "write it with json.dumps",
+    ),
+    rb'\s*\[\s*(?:"[^"\n]*"\s*[,\]]|[0-9.]+\s*,)': (
+        "a JSON list of texts or numbers, without queries",
+        CASES_HINT,
+    ),
+    rb'\s*(?:"[^"\n]*"|[0-9.]+|true|false|null)\s*$': ("a single JSON value", DATA_HINT),
+    rb'\s*\{\s*"responseHeader"\s*:': ("one response of Solr", LOG_HINT),
+}
+ERROR_KEYS = {"error", "errors", "message", "status", "code", "detail", "type", "path", "timestamp", "request_id"}
+SUFFIXES: dict[str, tuple[str, str]] = {
+    ".ipynb": ("a Jupyter notebook", "write the test cases or results that it holds to a file of their own"),
+    ".toml": ("a TOML file", "write it as JSON or YAML"),
+    ".md": ("a Markdown file", DATA_HINT),
+}
+
+
+def check_other_kinds(source: str, head: Head) -> None:
+    """Raise if a file is of a kind that is never read, by its first bytes or its name."""
+    text = head.data[head.begin : head.begin + HEAD_BYTES]
+    found = next((kind for begin, kind in SIGNATURES.items() if text.startswith(begin)), None)
+    if found is None and text.startswith(b"PK\x03\x04"):
+        is_workbook = b"xl/" in text or head.name.casefold().endswith((".xlsx", ".xlsm"))
+        zipped = ("a zip archive", "extract it and pass the file inside")
+        found = ("an Excel workbook", TABLE_HINT) if is_workbook else zipped
+    if found is None and text.lstrip()[:1] in b'<[{"0123456789tfn':
+        found = next((kind for begin, kind in TEXTS.items() if re.match(begin, text)), None)
+    if found is None and head.is_json:
+        found = _kind_of_answer(head)
+    if found is None:
+        found = next((kind for suffix, kind in SUFFIXES.items() if head.name.casefold().endswith(suffix)), None)
+    if found is not None:
+        raise InputError.at(source, None, f"this is {found[0]}; expected labels or results", hint=found[1])
+
+
+def _kind_of_answer(head: Head) -> tuple[str, str] | None:
+    """What a server answered instead of labels or results: an error, or the results of one query."""
+    if head.record is not None and not head.is_array and not head.has_more_lines:
+        keys = head.record.keys()
+        if keys & {"error", "errors"} and keys <= ERROR_KEYS:
+            return "the error of a server", AGAIN_HINT
+    if b'"took"' in head.text[:1000] and re.search(rb'"hits"\s*:\s*\{', head.text):
+        return "one response of Elasticsearch or OpenSearch", LOG_HINT
+    return None
+
+
 # Judgments in place of a run, the reverse, or a known format that is neither: one error instead of one per line.
 
 SAMPLE_LINES = 10

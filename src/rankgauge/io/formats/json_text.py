@@ -95,6 +95,11 @@ def decode_json(source: str, line: int | None, text: str, decoder: json.JSONDeco
         return decoder.decode(text)
     except json.JSONDecodeError as error:
         may_be_lines = line is None and error.msg == "Extra data"
+        before = text[: error.pos].rstrip()
+        if before.endswith(",") and text[error.pos : error.pos + 1] in ("]", "}"):
+            message = f"not JSON: a comma before {text[error.pos]}"
+            place = text.count("\n", 0, len(before)) + 1 if line is None else line
+            raise InputError.at(source, place, message, hint="remove the comma") from None
         raise InputError.at(
             source,
             error.lineno if line is None else line,

@@ -118,8 +118,8 @@ def are_measures(names: Iterable[str]) -> bool:
 
 
 def names_labels(columns: Columns | None) -> bool:
-    """Whether the user names a column that only labels have."""
-    return any(role in LABEL_ROLES for role in columns or {})
+    """Whether the user names a column that labels have, alone or as results do."""
+    return any(role in (*LABEL_ROLES, *SHARED_ROLES) for role in columns or {})
 
 
 def find_columns(source: str, names: Sequence[str], kind: Kind, columns: Columns | None = None) -> dict[str, str]:

@@ -265,7 +265,7 @@ class Log:
         if key is None:
             return {}
         records = self.records.records
-        values = [records[row].get(key) for row in self.first_rows.values()]
+        values: list[Any] = [records[row].get(key) for row in self.first_rows.values()]
         texts = dict(zip(self.first_rows, values, strict=True))
         if set(map(type, values)) == {str}:
             return texts
@@ -464,7 +464,7 @@ class Log:
         key = self.keys.get("retrieved", "")
         if any(map(_is_context_key, self.records.names)):
             return True
-        lists = [record.get(key) for record in self.records.records]
+        lists: list[Any] = [record.get(key) for record in self.records.records]
         return not set(map(type, lists)) <= {list} or not set(map(type, chain.from_iterable(lists))) <= {str}
 
     def _error(self, record: Record) -> str | None:

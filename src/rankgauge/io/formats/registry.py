@@ -24,7 +24,7 @@ from rankgauge.io.formats import (
     trec,
 )
 from rankgauge.io.formats.decimals import DECIMAL
-from rankgauge.io.formats.detection import Head, check_known_formats, sample
+from rankgauge.io.formats.detection import CASES_HINT, Head, check_known_formats, check_other_kinds, sample
 from rankgauge.io.formats.named_columns import Kind, Wanted, columns_for, is_header
 from rankgauge.io.formats.test_sets import is_case_header
 from rankgauge.io.formats.trec import write_trec_rows
@@ -100,8 +100,8 @@ def _is_csv(head: Head, kind: Kind) -> bool:
         return False
     delimiter = delimited.comma_or_semicolon(head.line)
     cells = _cells(head, delimiter)
-    if delimiter in head.line and is_header(cells, kind):
-        return True
+    if delimiter in head.line and (is_header(cells, kind) or head.name.casefold().endswith(".csv")):
+        return True  # whose reader says which column is missing
     return delimiter == b"," and len(cells) in delimited.POSITIONS[kind] and len(head.line.split()) <= len(cells) - 2
 
 
@@ -366,9 +366,13 @@ def detect_format(data: bytes, kind: Kind, source: str = "input") -> Format:
     head = Head(data, *split_selector(source))
     _check_readable(source, head)
     try:
-        return next(format for format in FORMATS if format.supports(kind) and format.matches(head, kind))
+        found = next(format for format in FORMATS if format.supports(kind) and format.matches(head, kind))
     except InputError as error:
         raise InputError.at(source, None, error.message, hint=error.hint) from None
+    if found.name == "trec" and head.is_yaml:
+        what = "test cases" if kind == "qrels" else "results"
+        raise InputError.at(source, None, f"this looks like YAML, and holds no {what}", hint=CASES_HINT)
+    return found
 
 
 def detect_kind(data: bytes, source: str = "input") -> Kind:
@@ -426,5 +430,4 @@ def _check_readable(source: str, head: Head) -> None:
             "this is a pickle, which is never read: it could run any code",
             hint="write it as JSON, CSV or Parquet",
         )
-    if text.startswith(b"PK\x03\x04"):
-        raise InputError.at(source, None, "this is a zip archive", hint="extract it and pass the file inside")
+    check_other_kinds(source, head)
