@@ -544,7 +544,8 @@ def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequen
         repeated = _repeated_cases(records, ids, keys)
         if repeated:
             notes.append(_repeated_note(faults.source, records, ids, repeated))
-        queries = _unique_queries(faults, records, {row: ids[row] for row in ids if row not in repeated}, {})
+            ids = {row: query for row, query in ids.items() if row not in repeated}
+        queries = _unique_queries(faults, records, ids, {})
         return Log(
             faults,
             records,
