@@ -54,8 +54,8 @@ class Reading:
     ignore_case: bool = setting(False, "Ignore case in --match suffix, contains and text.", Section.INPUT)
     match_fields: tuple[str, ...] = setting(
         (),
-        "Match labels that are objects by several fields, and say where a result has each: clause=metadata.clause; "
-        "start..end=from..to is a range, which must overlap; repeatable.",
+        "Match labels by fields, of objects or of test cases, and say where a result has each: "
+        "doc_id,clause=metadata.clause; start..end=from..to is a range, which must overlap.",
         Section.INPUT,
         flag="--match-field FIELD=PATH",
     )

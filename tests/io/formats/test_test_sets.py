@@ -111,14 +111,15 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("again.csv", f"question,expected_file,level\n{A},d1,easy\n{B},d2,easy\n{A},d1,hard\n", {}, ONE),
     ("left-out.json#[?relevant_ids]", [*cases("relevant_ids"), {"question": "third?"}], {}, ONE),
     ("left-out.jsonl#[?gold]", [*cases("gold"), {"question": "third?"}], {}, ONE),
+    ("either.json#[?gold|best]", [*cases("gold", {A: ["d1"]}), *cases("gold", {B: ["d2"]}, best=1), {"question": "x"}],
+     {}, ONE),
     ("left-out.csv#[?best]", f"question,best\n{A},d1\n{B},d2\n", {"relevant": "best"}, ONE),
     ("in-list.yaml#cases[?expected]", yaml.safe_dump({"cases": [*cases("expected"), {"query": "x"}], "more": [1]}), {},
      ONE),
     ("weights.json", cases("relevant", weight="high"), {}, ONE),
     # Keys that only the user knows
-    ("documents.jsonl", cases("expected_sources", {A: [{"document": "d1", "pages": [2]}],  # type: ignore[dict-item]
-                                                   B: [{"document": "d2", "pages": []}]}),  # type: ignore[dict-item]
-     {"relevant": "expected_sources.document"}, ONE),
+    ("documents.jsonl", [{"query": query, "expected_sources": [{"document": docs[0], "pages": [2]}]}
+                         for query, docs in ONE.items()], {"relevant": "expected_sources.document"}, ONE),
     ("two-lists.json", [{"query": query, "expected": {"files": docs, "symbols": ["f"]}} for query, docs in ONE.items()],
      {"relevant": "expected.files"}, ONE),
     ("messages.json", [{"query": A, "expected": {"top": "d1", "relevant_messages": ["d1"]}}],
@@ -251,6 +252,8 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("groups.json", [{"question": A, "relevant": [["d1", "d2"], ["d3"]]}], "a group of 2: 'd1', 'd2'", "are evidence"),
     ("missing.json", [*cases("relevant_ids"), {"question": "third?"}], "'relevant_ids', as other cases have.*'third",
      r"write \[\] if a case expects nothing; to leave such cases out: 'missing.json#\[\?relevant_ids\]'"),
+    ("types.json", [*cases("expected_memory_ids"), {"question": "third?", "expected_memory_types": ["note"]}],
+     "'expected_memory_ids', as other", "--match-field expected_memory_ids=id,expected_memory_types=memory_type "),
     ("corpus.json", {"documents": [{"id": "x", "chunks": []}], "queries": cases("expect", one=True, text="text")},
      r"test cases in 2 lists: 'documents' \(1 object\), 'queries' \(2 objects\).*known for the relevant documents",
      "'corpus.json#queries', with --column relevant=expect"),
@@ -475,12 +478,18 @@ def read_qrels_of(rows: list[Any]) -> Any:
 
 @pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
 def test_cases_without_a_text_are_refused_before_any_is_asked(tmp_path: Path) -> None:
-    path, asked = tmp_path / "cases.json", []
+    path = tmp_path / "cases.json"
+    asked: list[str] = []
+
+    def search(query: str, k: int) -> list[str]:
+        asked.append(query)
+        return ["d1"]
+
     path.write_text(json.dumps([{"id": "1", "query": A, "relevant": ["d1"]}, {"id": "2", "relevant": ["d2"]}]))
     with pytest.raises(InputError, match=r"1 of 2 cases have no text to ask: '2'(?s:.*)cases.json#\[\?query\]'"):
-        evaluate(path, lambda query: asked.append(query) or ["d1"])
+        evaluate(path, search)
     assert asked == []
-    assert evaluate(f"{path}#[?query]", lambda query: ["d1"], ["RR"])["RR"] == 1
+    assert evaluate(f"{path}#[?query]", search, ["RR"])["RR"] == 1
     assert evaluate(path, {"1": ["d1"], "2": ["d2"]}, ["RR"])["RR"] == 1
 
 
@@ -561,7 +570,8 @@ def test_quotes_in_objects_are_labels_by_text() -> None:
                                           {"fact": "y", "source_quote": "nowhere", "source_file": "a"}]}]  # fmt: skip
     results = [{"id": str(n), "text": f"this is page {n}"} for n in range(1, 5)]
     found = evaluate(rows, lambda query, k: results, ["RR", "R@5"], reading=Reading(match="text"))
-    assert (found["RR"], found["R@5"]) == (pytest.approx(1 / 3), 0.5)
+    assert found["RR"] == pytest.approx(1 / 3)
+    assert found["R@5"] == 0.5
 
 
 def test_the_key_that_says_id_wins_and_the_other_is_named() -> None:

@@ -357,7 +357,7 @@ class KeyFinder:
     def _labels_of_cases(self, names: Sequence[str]) -> str:
         """Make a label of what a case has under keys; if it has only one of them, one label for each value."""
         ranges = {name for field in self.fields.fields if field.is_range for name in field.label}
-        key = " + ".join(names)
+        key = "|".join(names)
         for record in self.records:
             values = {name: record[name] for name in names if name in record}
             known = {name: value for name, value in values.items() if _is_something(value)}
@@ -551,19 +551,7 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
         objects = [value for record in table.records if isinstance(value := record.get(answers[0]), JsonPairs)]
         if any(objects):
             return object_labels_error(source, answers[0], [dict(value) for value in objects])
-        known = [*answers, *(name for name in names if any(names_for([name], role) for role in ("id", "query", "k")))]
-        lists = [
-            name for name in names if name not in known and any(_is_plain_list(r.get(name)) for r in table.records)
-        ]
-        is_sentence = bool(lists) and any(" " in str(record.get(answers[0], "")) for record in table.records)
-        return InputError.at(
-            source,
-            None,
-            f"test cases whose {shown(answers[0])} looks like an answer, expected the ids of documents; {found}",
-            hint=f"name the key of the documents: --column relevant={lists[0]}"
-            if is_sentence
-            else f"if it is an id, say so: --column relevant={answers[0]}",
-        )
+        return _answer_error(source, table, answers[0])
     others = [name for name in names if not any(names_for([name], role) for role in ("id", "query", "k"))]
     stemmed = [
         name for name in others if _stem_size(name) and any(_is_label_value(one.get(name)) for one in table.records)
@@ -579,6 +567,28 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
         "test cases without a key for the relevant documents (relevant_ids, expected_sources, gold_file, …), " + found,
         hint=hint,
     )
+
+
+def _answer_error(source: str, table: Records, name: str) -> InputError:
+    """The error for a key of labels that has a text: an answer, unless it is an id."""
+    hint = f"if it is an id, say so: --column relevant={name}"
+    others = [other for other in table.names if label_kind(other) is None]
+    lists = [other for other in others if any(_is_plain_list(record.get(other)) for record in table.records)]
+    if lists and any(" " in str(record.get(name, "")) for record in table.records):
+        hint = f"name the key of the documents: --column relevant={lists[0]}"
+    found = f"found {_names_text(table.names)}"
+    return InputError.at(
+        source,
+        None,
+        f"test cases whose {shown(name)} looks like an answer, expected the ids of documents; {found}",
+        hint=hint,
+    )
+
+
+def other_label_keys(record: Mapping[str, Any], key: str) -> list[str]:
+    """The keys of a case that expect something else of a result: ``expected_memory_types`` beside ``…_ids``."""
+    names = [name for name in record if name != key and _stem_size(name) and text_key_of(name) is None]
+    return [name for name in names if _is_plain_list(record[name]) and _is_label_value(record[name])]
 
 
 def _has_words(table: Records, name: str) -> bool:

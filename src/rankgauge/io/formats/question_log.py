@@ -32,11 +32,13 @@ from rankgauge.io.formats.case_keys import (
     KeyFinder,
     answerable_flag,
     check_object_labels,
+    field_path,
     holds_labels,
     is_case,
     label_kind,
     missing_key,
     names_for,
+    other_label_keys,
     takes_one_string,
     unused_notes,
 )
@@ -345,12 +347,18 @@ class Log:
                 return None
             if key not in record and answerable_flag(record) is not False:
                 query = self.queries[row]
+                hints = [NOTHING_HINT, f"to leave such cases out: {filtered_name(faults.source, key)}"]
+                if not self.fields and (others := other_label_keys(record, key)):
+                    fields = ",".join(f"{name}={field_path(name, is_list=True)}" for name in others)
+                    hints.append(
+                        f"to compare fields of results: --match-field {key}=id,{fields} (FIELD=PATH says where)"
+                    )
                 faults.add(
                     "shape",
                     [line],
                     expected=f"{shown(key)}, as other cases have, for query {shown(query)}",
                     found="nothing",
-                    action=f"{NOTHING_HINT}; to leave such cases out: {filtered_name(faults.source, key)}",
+                    action="; ".join(hints),
                 )
                 return None
             return []
@@ -557,7 +565,8 @@ def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequen
         repeated = _repeated_cases(records, ids, keys)
         if repeated:
             notes.append(_repeated_note(faults.source, records, ids, repeated))
-        queries = _unique_queries(faults, records, {row: ids[row] for row in ids if row not in repeated}, {})
+            ids = {row: query for row, query in ids.items() if row not in repeated}
+        queries = _unique_queries(faults, records, ids, {})
         return Log(
             faults,
             records,

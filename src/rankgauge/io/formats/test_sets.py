@@ -68,7 +68,9 @@ class CaseRecords:
     kind: str = ""  # what the file is, if it is known and holds no labels
 
 
-FILTER = re.compile(r"\[\?([^\[\]]+)\]$")  # of cases that have a key: cases.json#queries[?expected_files]
+FILTER = re.compile(
+    r"\[\?([^\[\]]+)\]$"
+)  # of cases that have a key: cases.json#queries[?expected_files|expected_symbols]
 
 
 def list_selector(selector: str | None) -> str | None:
@@ -89,15 +91,15 @@ def read_test_set(faults: Faults, data: bytes, columns: Columns | None = None) -
     return cases if wanted is None else _having(faults.source, cases, wanted[1])
 
 
-def _having(source: str, cases: CaseRecords, key: str) -> CaseRecords:
-    """The cases that have a key or say that nothing is expected, and a note on how many do not."""
-    records = cases.records.records
-    if not any(key in record for record in records):
+def _having(source: str, cases: CaseRecords, wanted: str) -> CaseRecords:
+    """The cases that have a key, or say that nothing is expected, and a note on how many do not."""
+    records, keys = cases.records.records, set(wanted.split("|"))
+    if not any(keys & record.keys() for record in records):
         names = listing(map(shown, cases.records.names), 12)
-        raise InputError.at(source, None, f"expected cases with a key {shown(key)}, found {names}")
-    rows = [row for row, record in enumerate(records) if key in record or answerable_flag(record) is False]
-    note = Note("left-out", f"{source}: {len(records) - len(rows)} of {len(records)} cases left out: no {shown(key)}")
-    return replace(cases, records=cases.records.take(rows), notes=(*cases.notes, note))
+        raise InputError.at(source, None, f"expected cases with a key {shown(wanted)}, found {names}")
+    rows = [row for row, record in enumerate(records) if keys & record.keys() or answerable_flag(record) is False]
+    message = f"{source}: {len(records) - len(rows)} of {len(records)} cases left out: no {shown(wanted)}"
+    return replace(cases, records=cases.records.take(rows), notes=(*cases.notes, Note("left-out", message)))
 
 
 def _read_all(faults: Faults, data: bytes, columns: Columns | None) -> CaseRecords:
