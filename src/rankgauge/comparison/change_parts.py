@@ -25,8 +25,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, held_warnings, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
-from rankgauge.evaluation.evaluate import AnyRun, score
-from rankgauge.evaluation.run_answers import needs_answers
+from rankgauge.evaluation.evaluate import AnyRun, needs_answers, score
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.pipeline.joining import join_any
 from rankgauge.io.reading_options import DEFAULT_READING, Reading

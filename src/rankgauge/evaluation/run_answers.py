@@ -131,7 +131,7 @@ class _QueryFacts:
 
     def _relevant_ranks(self) -> Ints:
         if self.hits.judgments == "passages":  # found where chunks so far cover enough of a passage
-            from rankgauge.core.passage_judgments import UNRANKED
+            from rankgauge.core.ranking import UNRANKED
             from rankgauge.measures.subtopic_ranks import appearances
 
             found, ranks = appearances(self.hits, self.conventions.rel), np.full(len(self.names), UNRANKED)

@@ -25,9 +25,9 @@ from rankgauge.core.result_views import HtmlView
 from rankgauge.core.settings import Section, check_settings, declared, setting, setting_of
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
+from rankgauge.evaluation.evaluate import needs_answers
 from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.query_groups import summary as group_summary
-from rankgauge.evaluation.run_answers import needs_answers
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, EntryFilter, EntrySummary, SavedEntry, SavedMean
 from rankgauge.measures.names import parse_measure

@@ -30,8 +30,7 @@ from rankgauge.core.verdicts import NOT_WORSE, DifferenceOutcome
 from rankgauge.errors import held_warnings
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.evaluate import AnyRun, Evaluation, evaluate_measures
-from rankgauge.evaluation.run_answers import needs_answers
+from rankgauge.evaluation.evaluate import AnyRun, Evaluation, evaluate_measures, needs_answers
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.read import documents_of
 from rankgauge.io.reading_options import Reading
