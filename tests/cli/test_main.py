@@ -59,6 +59,23 @@ def test_a_wrong_call_shows_how_to_call_the_command(
     assert rest == [*usage, f"hint: rankgauge {arguments[0]} --help"]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        ("gate a --baseline b --baseline c", "--baseline is given 2 times", "hint: several runs make a baseline: "),
+        ("compare a b --baseline a --baseline b", "--baseline is given 2 times", ""),
+        ("evaluate a b --queries c --queries d --queries e", "--queries is given 3 times", ""),
+        ("gate a --config a.yaml --config b.yaml", "--config is given 2 times", ""),
+    ],
+)
+def test_an_input_that_is_named_twice_is_refused_because_only_the_last_would_be_read(
+    arguments: str, message: str, hint: str, command: Command
+) -> None:
+    outcome = command(*arguments.split())
+    assert (outcome.code, outcome.out) == (64, "")
+    assert outcome.err.startswith(f"error: {message}, and takes one\n{hint}")
+
+
 def test_measures_are_listed_and_explained(command: Command) -> None:
     listed = command("measures").out
     assert "Bpref" in listed

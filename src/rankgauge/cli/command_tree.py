@@ -249,6 +249,7 @@ def checked_arguments(arguments: Sequence[str]) -> list[str]:
 
 MAX_IN_ONE_SECTION = 6  # options
 NAME_WIDTH = 24  # of the column of options; a longer one has a line of its own
+SINGLE_INPUTS = {"baseline", "queries", "labels", "corpus", "chunks", "qrels", "config", "config_file"}
 
 Record = tuple[str, str]  # an option, and what it does
 
@@ -261,6 +262,19 @@ class DocumentedCommand(click.Command):
         self.examples = cleandoc(examples)
         if not all(map(is_common, self.params)):
             self.params.append(help_all_option())
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; raises if an input is named twice, of which only the last would be read."""
+        given = self.make_parser(ctx).parse_args(args=list(args))[2]
+        for option in given:
+            is_single = isinstance(option, click.Option) and not option.multiple and option.name in SINGLE_INPUTS
+            if is_single and given.count(option) > 1:
+                from rankgauge.errors import UsageError
+
+                hint = "several runs make a baseline: --write-baseline FILE --append" if self.name == "gate" else None
+                message = f"{option.opts[-1]} is given {given.count(option)} times, and takes one"
+                raise UsageError(message, hint=hint if option.name == "baseline" else None)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command, and show its progress. The hint of an error names the command of an option if not this."""

@@ -16,6 +16,7 @@ from rankgauge.core.hits import Joined
 from rankgauge.core.ids import Ints
 from rankgauge.core.qrels import Qrels, expects_nothing
 from rankgauge.core.query_answers import Leak, Mask, QueryAnswers
+from rankgauge.core.ranking import UNRANKED
 from rankgauge.core.run import Run, RunExtras, Status
 from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
@@ -131,7 +132,6 @@ class _QueryFacts:
 
     def _relevant_ranks(self) -> Ints:
         if self.hits.judgments == "passages":  # found where chunks so far cover enough of a passage
-            from rankgauge.core.ranking import UNRANKED
             from rankgauge.measures.subtopic_ranks import appearances
 
             found, ranks = appearances(self.hits, self.conventions.rel), np.full(len(self.names), UNRANKED)

@@ -281,7 +281,9 @@ def compare_measures(several: Sequence[PairedQueries], rule: GateRule) -> list[t
     needed = undecided_columns(joint.columns, joint.worst, open_rows, rule, joint.families)
     tested = iter(
         [
-            (replace(one, outcome="undecided"), needed[index]) if index in needed else (one, None)
+            (replace(one, outcome="undecided", smallest_drop=None, changes_needed=None), needed[index])
+            if index in needed
+            else (one, None)
             for index, one in enumerate(decisions)
         ]
     )

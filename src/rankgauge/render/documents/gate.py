@@ -11,7 +11,6 @@ from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.causes import Bounds, Cause
 from rankgauge.comparison.gate.changed_queries import DocumentMove, QueryList
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure
-from rankgauge.comparison.gate.decision import Decision
 from rankgauge.comparison.gate.gate_result import CHANGE_DIGITS, VERDICT_WORDS, GateResult, Verdict
 from rankgauge.comparison.label_changes import changes_sentence
 from rankgauge.config.bands import Band, Bands
@@ -274,7 +273,7 @@ def _compared(
             Words(outcome, DIFFERENCE_TONES.get(outcome, "neutral"), strong=outcome == "worse"),
             Range(row.interval.low, row.interval.high, "difference", CHANGE_DIGITS),
             Number(decision.p, "p"),
-            _detectable(decision),
+            _detectable(row),
         ]
         rows.append(cells)
     if group is None:
@@ -283,8 +282,11 @@ def _compared(
     return Table(columns, rows, f"Change from the {baseline}: {title}", caption=title)
 
 
-def _detectable(decision: Decision) -> Cell:
+def _detectable(row: ComparedMeasure) -> Cell:
     """The drop that would fail with 80% power, or how many queries would have to get worse if few changed."""
+    decision = row.decision
+    if decision.outcome == "undecided":
+        return Words("none" if row.queries_needed is None else f"none with fewer than {row.queries_needed:,} queries")
     if decision.smallest_drop is None and decision.changes_needed is not None:
         return Words(plural(decision.changes_needed, "query", "queries"))
     return Number(decision.smallest_drop)
