@@ -137,6 +137,8 @@ def check_journal(path: Path, resume: bool | None) -> None:
 def stored_answers(path: Path) -> ReusedAnswers:
     """How many answers a journal holds, without failures, and how old they are; none if there is no journal."""
     answers: dict[str, FetchedAnswer] = {}
+    if not path.is_file():  # a pipe would wait for a writer
+        return ReusedAnswers()
     with suppress(OSError, InputError):  # reported when the journal is opened
         for line in path.read_bytes().split(b"\n")[1:-1]:
             answer = FetchedAnswer.from_line(line)
