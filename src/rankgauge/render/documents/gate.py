@@ -254,7 +254,8 @@ def _compared(
     group: str | None = None,
 ) -> Table:
     """On a terminal, bands and detectable drops are below the table, which fits in 80 columns."""
-    columns = [*words("" if group is None else group), *numbers(baseline, "now")]
+    before = "before" if baseline == "baseline" else baseline
+    columns = [*words("" if group is None else group), *numbers(before, "now")]
     columns += [] if bands is None or reached_bands is None else [TableColumn(heading(bands), is_below=True)]
     interval = f"{_confidence(result)} {'CI' if result.rule.two_sided else 'bounds'}"
     columns += [*numbers("change"), TableColumn("", is_outcome=True), *numbers(interval, "p")]
