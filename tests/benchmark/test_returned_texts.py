@@ -139,7 +139,7 @@ def test_a_retriever_without_texts_is_refused_for_labels_by_text(command: Comman
     ("words", "message"),
     [
         (["--retriever", "lexical", "--qrels", "qrels"], "lexical retrieval needs a corpus"),
-        (["--retriever", "returning_texts:first", "--qrels", "qrels"], "a benchmark without a corpus needs --queries"),
+        (["--retriever", "returning_texts:first", "--qrels", "qrels"], "needs the texts of the queries to ask"),
         (["--retriever", "returning_texts:first", "--queries", "queries.jsonl"], "needs --qrels"),
     ],
 )

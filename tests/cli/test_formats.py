@@ -97,7 +97,7 @@ def test_pages_have_the_best_in_bold_and_names_that_do_nothing(command: Command,
     assert r"go\textbar{}od\_1 & \textbf{0.7778}" in latex
     assert r"\uparrow" not in latex  # nothing is significant, so there is no mark to explain
     assert command("compare", *files, "-m", "RR", "--format", "markdown").out.startswith(
-        "go\\|od\\_1 vs. bad is inconclusive: RR "
+        "go\\|od\\_1 vs. bad is undecided: RR "
     )
     alone = command("evaluate", *files[:2], "-m", "RR", "--format", "latex").out
     assert r"\textbf" not in alone

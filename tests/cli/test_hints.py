@@ -73,7 +73,7 @@ def test_a_hint_that_names_an_option_works_with_the_command_that_prints_it(
             if files := re.findall(r"'([^' ]+#[^']+)'", hint):
                 changed = [files[0] if word == name else word for word in (*words, *labels)]
                 assert command(*changed, "run.json").code == 0
-            for flag, value in options_in(hint):
+            for flag, value in options_in(hint.partition("; if ")[0]):  # what holds for other results only is not tried
                 follow([*words, *labels, "run.json", flag, value], command)
 
 
@@ -206,8 +206,8 @@ TRIGGERS: dict[str, tuple[dict[str, Any], list[str], str, list[str]]] = {  # fil
             }
         },
         ["evaluate", "c.jsonl"],
-        "--match-field doc_id=PATH --match-field clause=PATH",
-        ["--match-field", "doc_id=doc_id", "--match-field", "clause=clause"],
+        "--match-field doc_id,clause (FIELD=PATH says where)",
+        ["--match-field", "doc_id,clause"],
     ),
     "fields in a benchmark": (
         {
@@ -218,8 +218,8 @@ TRIGGERS: dict[str, tuple[dict[str, Any], list[str], str, list[str]]] = {  # fil
             }
         },
         ["benchmark", "run", "c.jsonl", "-o", "b"],
-        "--match-field doc_id=PATH",
-        ["--match-field", "doc_id=doc_id", "--match-field", "clause=clause"],
+        "--match-field doc_id,clause (FIELD=PATH says where)",
+        ["--match-field", "doc_id,clause"],
     ),
     "the key of a benchmark's documents": (
         {"c.json": [{"query": "q1", "best": "d1"}]},

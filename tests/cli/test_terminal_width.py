@@ -182,7 +182,7 @@ def test_a_pipe_loses_no_name_and_no_column(files: dict[str, Any], command: Comm
     monkeypatch.setenv("COLUMNS", "80")  # asks for a width, also in a pipe
     narrow = command(*arguments).out
     check_fits(narrow, 80)
-    assert narrow.count("hidden to fit the terminal: detectable, win/tie/loss") == 1
+    assert narrow.count("hidden to fit the terminal: win/tie/loss, detectable") == 1
 
 
 def test_warnings_and_hints_hang_below_their_text_on_a_terminal(

@@ -4,6 +4,7 @@ plan         which systems on which chunkings, from YAML, a folder or options
 run          run_benchmark: every system fetched, timed, scored, written
 folder       where each file is, and how it is read back into a report
 record       the manifest: inputs, methods, settings, versions, hashes
+label_inputs labels that are matched by rules, stored and read back
 chunkings    which system searches which chunks, and how these are scored on labels by text
 verify       verify_benchmark: every number recomputed, every byte checked
 """

@@ -232,7 +232,7 @@ class KeyFinder:
         for role in ROLES:
             if role in keys or role == "system":
                 continue  # a system is a column like any other, unless it separates rows of the same query
-            if (key := self._relevant() if role == "relevant" else self._best(role)) is not None:
+            if (key := self._relevant(keys.values()) if role == "relevant" else self._best(role)) is not None:
                 keys[role] = key
         is_named = "relevant" in self.columns or is_part_of_id(keys.get("relevant", ""))
         if self.fields and "relevant" in keys:
@@ -303,10 +303,10 @@ class KeyFinder:
             raise self._ambiguous(role, matches)
         return matches[0] if matches else None
 
-    def _relevant(self) -> str | None:
-        """The key of the relevant documents, by pattern; raises if two fit."""
+    def _relevant(self, taken: Iterable[str]) -> str | None:
+        """The key of the relevant documents, by pattern; raises if two fit. Keys of other roles are taken."""
         if self.fields:
-            return self._with_fields()
+            return self._with_fields(set(taken))
         matches = [
             name
             for name in self.names
@@ -335,11 +335,10 @@ class KeyFinder:
 
     # -- labels with several fields, in objects or beside each other
 
-    def _with_fields(self) -> str | None:
+    def _with_fields(self, taken: set[str]) -> str | None:
         """The key whose objects have the fields; if cases have them themselves, a key of labels made of them."""
         names = set(self.fields.names)
         tops = {name.partition(".")[0] for name in names}
-        taken = set(self.columns.values())
         matches = [
             name
             for name in self.names
