@@ -48,6 +48,7 @@ USER_PATTERNS = {  # of the user's own configuration, of a secret, or of test ca
 }
 # An escaped name, or one character, and a literal.
 LITERAL_PREFIXES = {"validation/findings.py", "io/formats/delimited.py"}
+PATTERN_TABLES = {"io/formats/detection.py": "TEXTS"}  # whose keys are patterns: they are tested here, too
 
 
 def processor_time(work: Callable[[], Any], attempts: int = 1) -> float:
@@ -105,6 +106,8 @@ def patterns() -> dict[str, tuple[re.Pattern[Any], set[str]]]:
         if not any(function == "compile" for _, function in calls):
             continue
         module = import_module(f"rankgauge.{place.removesuffix('.py').replace('/', '.')}")
+        for begin in getattr(module, PATTERN_TABLES[place]) if place in PATTERN_TABLES else ():
+            found[f"{place}: {begin[:60]!r}"] = (re.compile(begin), {"match"})
         for name, value in vars(module).items():
             if isinstance(value, re.Pattern):
                 found[f"{place}: {name}"] = (value, (called.get(name) or set(METHODS)) & set(METHODS))
@@ -124,7 +127,7 @@ def test_every_pattern_is_a_constant_that_is_tested_here() -> None:
             )
             if not is_constant:
                 unknown.add(name)
-    assert unknown == USER_PATTERNS | (unknown & LITERAL_PREFIXES)
+    assert unknown == {*USER_PATTERNS, *PATTERN_TABLES} | (unknown & LITERAL_PREFIXES)
     assert len(PATTERNS) > 40
 
 

@@ -31,10 +31,12 @@ from rankgauge.io.byte_streams import (
 )
 from rankgauge.io.formats import question_log
 from rankgauge.io.formats.arrow import column_names
+from rankgauge.io.formats.case_lists import is_test_set
+from rankgauge.io.formats.case_tables import is_case_header
 from rankgauge.io.formats.detection import HEAD_BYTES, YAML_SUFFIXES, Head
 from rankgauge.io.formats.frames import is_frame
+from rankgauge.io.formats.json_text import as_json
 from rankgauge.io.formats.named_columns import LABEL_ROLES, SHARED_ROLES, names_labels
-from rankgauge.io.formats.test_sets import as_json, is_case_header, is_test_set
 from rankgauge.io.read import head_record
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import is_plain

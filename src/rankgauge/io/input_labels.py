@@ -13,8 +13,10 @@ from rankgauge.io.byte_streams import LoadedFile, is_dataset, open_source, sourc
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
 from rankgauge.io.formats.case_keys import KEYS
+from rankgauge.io.formats.case_lists import filtered_name
+from rankgauge.io.formats.log_rows import Log
 from rankgauge.io.formats.named_columns import normalize_name
-from rankgauge.io.formats.test_sets import CASES_SOURCE, filtered_name
+from rankgauge.io.formats.test_sets import CASES_SOURCE
 from rankgauge.io.input_kinds import InputKinds, is_stored
 from rankgauge.io.queries import Queries
 from rankgauge.io.read import SourceRows, as_qrels, build_qrels, documents_of, read_qrels
@@ -43,7 +45,7 @@ class LabelReader:
         """How labels are matched with results; None: by exact ids."""
         return self.kinds.matching
 
-    def case_log(self, data: Any) -> question_log.Log:
+    def case_log(self, data: Any) -> Log:
         """Test cases in memory or in a file, or a log, whatever their keys are called."""
         limits, fields, match = self.reading.limits, self.reading.match_fields, self.reading.match
         if isinstance(data, (list, tuple, Mapping)):

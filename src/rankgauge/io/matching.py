@@ -23,7 +23,6 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, UsageError, shown
-from rankgauge.io.formats import question_log
 from rankgauge.io.formats.case_keys import answerable_flag
 from rankgauge.io.formats.expected_text import (
     ExpectedText,
@@ -34,6 +33,7 @@ from rankgauge.io.formats.expected_text import (
     text_key_of,
 )
 from rankgauge.io.formats.field_labels import FieldLabels
+from rankgauge.io.formats.log_rows import Log
 from rankgauge.io.read import SourceRows, build_qrels
 from rankgauge.io.reading_options import MATCH_RULES, MatchRule, Reading
 
@@ -388,7 +388,7 @@ def resolve_paths(
 # Test cases whose labels are text, or of which each says how it is matched.
 
 
-def read_label_set(log: question_log.Log, name: str, reading: Reading) -> LabelSet:
+def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
     """The labels of test cases, or of a log, with the text that cases expect."""
     faults = log.faults
     named = log.keys["relevant"] if log.is_named else None
@@ -458,7 +458,7 @@ class LabelMatching:
         is_by_text = self.reading.match == "text" or record.get(MATCH_KEY) == "text"
         return is_by_text and bool(_text_keys(record, named, None))
 
-    def read(self, log: question_log.Log, name: str) -> LabelSet:
+    def read(self, log: Log, name: str) -> LabelSet:
         """The labels of test cases or of a log, which judgments of that name hold."""
         label_set = read_label_set(log, name, self.reading)
         self._sets[id(label_set.judgments)] = label_set

@@ -23,11 +23,11 @@ from rankgauge.io.byte_streams import (
 )
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import arrow, decimals, delimited, ir_datasets, question_log
+from rankgauge.io.formats.case_tables import is_case_header
 from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.json_text import JsonPairs, Record, Records, describe_json, id_from_json, read_records
 from rankgauge.io.formats.named_columns import DOC_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES, has_name, normalize_name
 from rankgauge.io.formats.sgml import is_topics, read_topics
-from rankgauge.io.formats.test_sets import is_case_header
 from rankgauge.io.text_checks import check_text, replace_lone_surrogates
 
 

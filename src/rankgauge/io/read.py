@@ -324,13 +324,14 @@ def log_from_stream(
 ) -> tuple[Qrels, list[Run]]:
     """The judgments of a log that is open, and the run of each of its systems."""
     from rankgauge.io.formats import question_log
+    from rankgauge.io.formats.log_results import run_batches
 
     data, limits = stream.read(), stream.limits
     faults = Faults(stream.path, strict=limits.strict)
     questions = question_log.load(faults, data, columns, fields)
     for note in questions.warnings:
         warn_user(note.message)
-    relevant, retrieved = questions.qrels_rows(faults), list(questions.run_batches(faults))
+    relevant, retrieved = questions.qrels_rows(faults), list(run_batches(questions, faults))
     report_long_ids(faults, relevant, limits.max_line)
     # Warnings are issued once: with the first run, whose faults are all faults.
     qrels = build_qrels(SourceRows(relevant, faults.errors_only()), name=name)

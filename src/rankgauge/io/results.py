@@ -28,6 +28,7 @@ from rankgauge.io.byte_streams import (
     source_name,
 )
 from rankgauge.io.formats import question_log
+from rankgauge.io.formats.log_rows import QUIET_NOTES
 from rankgauge.io.formats.named_columns import LABEL_ROLES, SHARED_ROLES
 from rankgauge.io.input_kinds import (
     COMMAND,
@@ -126,7 +127,7 @@ class OpenedInputs:
     @property
     def warnings(self) -> list[Note]:
         """The notes that Python warns of: not those that only say how test cases were read."""
-        return [note for note in self.notes if note.code not in question_log.QUIET_NOTES]
+        return [note for note in self.notes if note.code not in QUIET_NOTES]
 
     @property
     def measures(self) -> tuple[str, ...] | None:

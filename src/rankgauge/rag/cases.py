@@ -21,6 +21,7 @@ from rankgauge.errors import InputError, shown, warn_user
 from rankgauge.io.byte_streams import read_bytes, source_name
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
+from rankgauge.io.formats.log_rows import Log
 from rankgauge.io.formats.named_columns import Columns
 from rankgauge.io.formats.test_sets import CASES_SOURCE
 from rankgauge.io.input_labels import MIN_SENTENCE
@@ -185,7 +186,7 @@ class _JudgmentsOnDemand(Mapping[str, QueryJudgments]):
         return repr(self._judgments)
 
 
-def _make_cases(cases_log: question_log.Log, own_k: Mapping[str, int]) -> list[Case]:
+def _make_cases(cases_log: Log, own_k: Mapping[str, int]) -> list[Case]:
     fields = cases_log.case_fields()
     queries = map(_text, cases_log.first_rows)
     return [
@@ -198,11 +199,11 @@ def _text(query: bytes) -> str:
     return query.decode("utf-8", "surrogateescape")
 
 
-def _line_of(cases_log: question_log.Log, row: int) -> int | None:
+def _line_of(cases_log: Log, row: int) -> int | None:
     return int(cases_log.records.line[row]) or None
 
 
-def _judgments(cases_log: question_log.Log, qrels: Qrels, *, has_own_rules: bool) -> dict[str, QueryJudgments]:
+def _judgments(cases_log: Log, qrels: Qrels, *, has_own_rules: bool) -> dict[str, QueryJudgments]:
     """The judgments of each case: relevant are the ids that it lists, or else those with a grade above 0."""
     grades: dict[str, dict[str, float]] = {_text(query): {} for query in cases_log.first_rows} | qrels.to_dict()
     relevant = {query: [doc for doc, grade in docs.items() if grade > 0] for query, docs in grades.items()}
@@ -220,7 +221,7 @@ def _judgments(cases_log: question_log.Log, qrels: Qrels, *, has_own_rules: bool
     return {query: QueryJudgments(relevant[query], docs) for query, docs in grades.items()}
 
 
-def _checked_k(cases_log: question_log.Log, column: Mapping[str, Any]) -> dict[str, int]:
+def _checked_k(cases_log: Log, column: Mapping[str, Any]) -> dict[str, int]:
     """The k of each case that has one; raises if one is not a whole number of at least 1."""
     own_k: dict[str, int] = {}
     for query, row in cases_log.first_rows.items() if column else ():

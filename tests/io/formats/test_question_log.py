@@ -18,6 +18,8 @@ from rankgauge.io import Reading, looks_like_log, read_log
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
 from rankgauge.io.formats.case_keys import KEYS
+from rankgauge.io.formats.log_results import run_rows
+from rankgauge.io.formats.log_rows import Log
 from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.rag.cases import read_cases
 
@@ -416,10 +418,10 @@ def test_rows_of_plain_ids_are_what_rows_read_one_by_one_are(rows: list[tuple[li
     number = {"id": "last", "query": "x", "relevant": [7], "retrieved": [7]}
     text = {"id": "last", "query": "x", "relevant": ["7"], "retrieved": ["7"]}
     plain, slow = (question_log.load_objects(Faults("log"), [*objects, last]) for last in (text, number))
-    assert plain._plain_rows("run") is not None
-    assert slow._plain_rows("run") is None
-    for kind in ("qrels_rows", "run_rows"):
-        first, second = (getattr(log, kind)(Faults("log")) for log in (plain, slow))
+    assert plain.plain_rows("run") is not None
+    assert slow.plain_rows("run") is None
+    for read in (Log.qrels_rows, run_rows):
+        first, second = (read(log, Faults("log")) for log in (plain, slow))
         assert list(first.query) == list(second.query)
         assert list(first.doc) == list(second.doc)
         assert first.value.tolist() == second.value.tolist()

@@ -26,6 +26,8 @@ from rankgauge.io.byte_streams import read_bytes, source_name
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
 from rankgauge.io.formats.json_text import JsonPairs, describe_json
+from rankgauge.io.formats.log_results import run_rows
+from rankgauge.io.formats.log_rows import Log
 from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.io.read import SourceRows, as_qrels, build_qrels, run_from_rows
 from rankgauge.measures.measure import Measure
@@ -189,11 +191,11 @@ class PipelineSteps:
         answered = self._rows_with(key)
         if not answered.queries:
             return None
-        rows = replace(answered, keys={**answered.keys, "retrieved": key}).run_rows(self.faults)
+        rows = run_rows(replace(answered, keys={**answered.keys, "retrieved": key}), self.faults)
         self.faults.raise_errors()
         return run_from_rows(SourceRows(rows, self.faults), name=key)
 
-    def _rows_with(self, *keys: str) -> question_log.Log:
+    def _rows_with(self, *keys: str) -> Log:
         """The log with only the rows that have a list or an object under one of the keys."""
         records = self.log.records.records
         rows = {

@@ -11,14 +11,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
 from rankgauge.core.arrays import Floats
 from rankgauge.core.batch import Batch
 from rankgauge.core.ids import Ids, Ints, encode_id
-from rankgauge.errors import InputError, rejoined, shown
+from rankgauge.errors import InputError, InputTypeError, rejoined, shown
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.text_blocks import TextBlocks
 from rankgauge.io.text_checks import BOM, check_text, replace_lone_surrogates
@@ -321,6 +323,43 @@ def _read_values(faults: Faults, data: bytes) -> Iterator[tuple[int, Any]]:
     for number, text in enumerate(data.split(b"\n"), 1):
         if text.strip(b" \t\r"):
             yield number, parse_json(faults.source, number, text)
+
+
+def records_of(source: str, rows: Sequence[Mapping[str, Any]]) -> Records:
+    """Dicts as a reader of JSON gives them, numbered from 1."""
+    records = []
+    for number, row in enumerate(rows, 1):
+        try:
+            records.append(dict(as_json(row)))
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(f"{source}:{number}: {error}") from None
+    return Records(np.arange(1, len(rows) + 1), records)
+
+
+def as_json(value: Any) -> Any:
+    """A value of Python as a reader of JSON gives it: objects are pairs; types that JSON lacks become what it has."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Mapping):
+        return JsonPairs([(str(key), as_json(inner)) for key, inner in value.items()])
+    if isinstance(value, (list, tuple)):
+        return [as_json(inner) for inner in value]
+    if isinstance(value, (set, frozenset)):
+        return [as_json(inner) for inner in sorted(value)]
+    if isinstance(value, (UUID, Path)):
+        return str(value)
+    if isinstance(value, (np.generic, np.ndarray)):
+        return as_json(value.tolist())
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    raise TypeError(f"expected text, numbers, lists and dicts, found {type(value).__name__}: {shown(repr(value))}")
+
+
+def as_dicts(value: Any) -> Any:
+    """A JSON value with dicts as objects."""
+    if isinstance(value, JsonPairs):
+        return {key: as_dicts(inner) for key, inner in value}
+    return [as_dicts(inner) for inner in value] if isinstance(value, list) else value
 
 
 def id_from_json(value: object, what: str) -> bytes:

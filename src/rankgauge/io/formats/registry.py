@@ -23,10 +23,10 @@ from rankgauge.io.formats import (
     relevance_tools,
     trec,
 )
+from rankgauge.io.formats.case_tables import is_case_header
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.detection import CASES_HINT, Head, check_known_formats, check_other_kinds, sample
-from rankgauge.io.formats.named_columns import Kind, Wanted, columns_for, is_header
-from rankgauge.io.formats.test_sets import is_case_header
+from rankgauge.io.formats.named_columns import ROLES, Kind, Wanted, columns_for, is_header
 from rankgauge.io.formats.trec import write_trec_rows
 
 WriteRows = Callable[[Iterator[Batch], Kind, IO[bytes]], None]  # all rows of a file, in parts of whole queries
@@ -100,7 +100,8 @@ def _is_csv(head: Head, kind: Kind) -> bool:
         return False
     delimiter = delimited.comma_or_semicolon(head.line)
     cells = _cells(head, delimiter)
-    if delimiter in head.line and (is_header(cells, kind) or head.name.casefold().endswith(".csv")):
+    is_named = head.name.casefold().endswith(".csv") or sum(bool(columns_for(cells, role)) for role in ROLES[kind]) > 1
+    if delimiter in head.line and (is_header(cells, kind) or is_named):
         return True  # whose reader says which column is missing
     return delimiter == b"," and len(cells) in delimited.POSITIONS[kind] and len(head.line.split()) <= len(cells) - 2
 

@@ -22,8 +22,9 @@ from rankgauge.io.faults import Faults
 from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.frames import frame_columns, is_frame
 from rankgauge.io.formats.json_text import Record, id_from_json, read_records
+from rankgauge.io.formats.log_results import text_key
 from rankgauge.io.formats.named_columns import columns_for
-from rankgauge.io.formats.question_log import is_log_head, text_key
+from rankgauge.io.formats.question_log import is_log_head
 from rankgauge.io.queries import as_queries
 from rankgauge.io.read import as_run
 from rankgauge.io.reading_options import Reading
