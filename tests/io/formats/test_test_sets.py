@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 from rankgauge import InputError, RankgaugeWarning, evaluate, read_qrels, read_queries
 from rankgauge.io import Reading
-from rankgauge.io.formats.case_keys import answerable_flag, expected_text_keys, label_kind
-from rankgauge.io.formats.expected_text import is_part_of_id
 from rankgauge.io.results import Opening, open_inputs
 from rankgauge.rag.cases import read_cases
 
@@ -325,37 +323,6 @@ def test_a_template_names_the_keys_that_it_needs(tmp_path: Path) -> None:
         read_cases(rows, columns={"relevant": "nope"})
 
 
-PATTERN = (
-    "relevant relevant_ids relevant_docs relevant_doc_ids gold_ids expected_ids expected_sources expect_path "
-    "expected_document_id expectedFiles mustInclude relevantSessionIds expected_symbol_name gold_source expected-paths "
-    "golden_chunk_ids expects ground_truth_docs reference_ids required_files expected_notes expected_memories "
-    "expectedCitations gold_passage_id expected_function expectedArticles expected_clause relevant_sections "
-    "gold_node_ids expected_pages expect_file_paths expected_chunk_indices Expected.Docs expected "
-    "expected_entry_ids expectedDatapointIds must_include_message_ids ground_truth_row_id relevantSourceUris gold_uri"
-).split()
-NO_PATTERN = (
-    "best acceptable evidence ratings id chunk_id path files docId expected_dates expected_source_contains "
-    "expectTitleContains source_documents retrieval_gt expected_answer reference_answer gold_answer answer "
-    "expected_valid expectedPaid expected_answer_id gold_question_ids expected_tool_ids entry_ids expected_entries"
-).split()
-TEXTS = (
-    "must_contain expect_any expected_substring expected_answer_contains expected_content expected_key_facts "
-    "expected_patterns expected_facts must_match reference_contexts expected_keywords text_prefix should_mention "
-    "relevant_doc_keywords expected_source_text"
-).split()
-
-
-def test_names_are_recognized_by_pattern() -> None:
-    assert [name for name in PATTERN if label_kind(name) is None] == []
-    assert [name for name in NO_PATTERN if label_kind(name) is not None] == []
-    assert expected_text_keys([*PATTERN, *NO_PATTERN, *TEXTS]) == TEXTS
-    parts = [name for name in [*PATTERN, *NO_PATTERN, *TEXTS] if is_part_of_id(name)]
-    assert parts == ["expected_source_contains", "expectTitleContains"]
-    assert {name: label_kind(name) for name in ("expected", "expected_doc", "expected_doc_ids")} == {
-        "expected": "bare", "expected_doc": "noun", "expected_doc_ids": "id",
-    }  # fmt: skip
-
-
 # -- cases that expect nothing ------------------------------------------------------------------------------------
 
 NOTHING: list[dict[str, Any]] = [
@@ -387,13 +354,6 @@ def test_a_list_of_its_own_has_the_cases_that_expect_nothing(tmp_path: Path) -> 
     assert notes_of(path)["beside-cases"].endswith("those under 'answerable', 'unanswerable'; not used: 'v'")
 
 
-def test_a_flag_that_says_nothing_of_answers_changes_nothing() -> None:
-    assert answerable_flag({"should_refuse": False}) is None
-    assert answerable_flag({"should_refuse": False, "category": "out_of_scope"}) is False
-    assert answerable_flag({"answerable": True, "category": "negative"}) is True
-    assert answerable_flag({"must_match": ["x"], "category": "returns", "type": "missing_shipment"}) is None
-
-
 def test_duplicating_a_case_without_an_answer_changes_no_mean() -> None:
     rows = [*cases("relevant"), *({"question": "nothing?", "relevant": []} for _ in range(5))]
     rows = [{"id": f"q{number}", **row} for number, row in enumerate(rows)]
@@ -408,8 +368,6 @@ def test_an_empty_list_may_still_be_answerable_and_judgments_keep_the_convention
     rows = [*cases("relevant"), {"question": "later?", "relevant": [], "answerable": True}]
     assert evaluate(rows, {query: ["d1"] for query in (A, B, "later?")}, ["RR"])["RR"] == pytest.approx(1 / 3)
     assert evaluate({A: {"d1": 1}, B: {}}, {A: ["d1"], B: ["d1"]}, ["RR"])["RR"] == 0.5
-    assert answerable_flag({"answerable": True}) is True
-    assert answerable_flag({"category": "billing"}) is None
 
 
 def test_a_failed_case_that_expects_nothing_is_not_scored_as_zero(tmp_path: Path) -> None:

@@ -169,6 +169,11 @@ def suggested_fields(labels: Iterable[Mapping[str, Any]]) -> str:
     return ",".join(fields.values())
 
 
+def suggested_names(labels: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The fields of labels that say which result is meant."""
+    return [part.partition("=")[0] for part in suggested_fields(labels).split(",") if part]
+
+
 def _is_condition(name: str, value: Any) -> bool:
     """Whether a field of a label says which result is meant, rather than describing it."""
     is_part = (_words(name) or [""])[-1] in PART_WORDS | PREFIX_WORDS

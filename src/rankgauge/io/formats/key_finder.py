@@ -30,7 +30,7 @@ from rankgauge.io.formats.case_keys import (
     stem_size,
 )
 from rankgauge.io.formats.expected_text import PART_WORDS, WORD, is_part_of_id, quote_key, text_key_of
-from rankgauge.io.formats.field_labels import FieldLabels, suggested_fields
+from rankgauge.io.formats.field_labels import FieldLabels, suggested_fields, suggested_names
 from rankgauge.io.formats.json_mapping import further_fields, id_key_of
 from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles, columns_for
@@ -274,11 +274,6 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     """The objects that a value is, or lists."""
     items = [value] if isinstance(value, JsonPairs) else value if isinstance(value, list) else []
     return [dict(item) for item in items if isinstance(item, JsonPairs)]
-
-
-def suggested_names(labels: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The fields of labels that say which result is meant."""
-    return [part.partition("=")[0] for part in suggested_fields(labels).split(",") if part]
 
 
 def _names_text(names: Iterable[str]) -> str:
