@@ -17,14 +17,14 @@ def main() -> int:
     parser.add_argument("--only", help="one way in")
     parser.add_argument("--most", type=int, default=5, help="stop after this many disagreements")
     options = parser.parse_args()
-    begin, count = time.process_time(), 0
+    begin, count, agreed = time.process_time(), 0, 0
     for seed in range(options.first, options.first + options.sets):
-        for text in disagreements(seed, options.only):
-            sys.stdout.write(text + "\n")
-            count += 1
+        found = list(disagreements(seed, options.only))
+        sys.stdout.write("".join(f"{text}\n" for text in found))
+        count, agreed = count + len(found), agreed + (not found)
         if count >= options.most:
-            return 1
-    sys.stdout.write(f"{options.sets} data sets agree ({time.process_time() - begin:.0f} s of CPU)\n")
+            break
+    sys.stdout.write(f"{agreed} of {options.sets} data sets agree ({time.process_time() - begin:.0f} s of CPU)\n")
     return int(count > 0)
 
 
