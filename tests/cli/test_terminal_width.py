@@ -222,7 +222,7 @@ def test_a_gate_shows_its_changes_in_one_table_of_80_columns(
 ) -> None:
     against = ["--baseline", files["runs"][0], "--kpi", "trec-2025"]
     lines = visible_lines(on_terminal("gate", files["qrels"], files["runs"][1], *against, width=80))
-    (head,) = [number for number, line in enumerate(lines) if "baseline  " in line]
+    (head,) = [number for number, line in enumerate(lines) if "before  " in line]
     assert lines[head].endswith(" p")
     assert [line.split()[0] for line in lines[head + 1 : head + 4]] == ["nDCG@10", "RR@10", "R@10"]
     legend = " ".join(" ".join(lines[head + 4 :]).split())

@@ -52,6 +52,8 @@ MAX_FILES = 500  # of each folder, so that a large one is not read to its end
 FEW_QUERIES = 10  # below, a test of drops cannot fail on a few lost queries
 EACH, MEAN = "Success@10 >= 1", "nDCG@10 >= 0.01"
 MEASURES = "nDCG@10, RR@10, Success@10"  # of a search in production, which returns few documents
+QUOTES_EACH, QUOTES_MEAN = "EvidenceAll@10 >= 1", "StRecall@10 >= 0.01"  # of labels that are quotes or spans
+QUOTES_MEASURES = "StRecall@10, EvidenceAll@10, TokenRecall@10"
 SEARCH_HINT = "--search ./search.py:search (a function from a text to ids), module:object, or FILE.yaml"
 LABELS_HINT = '--labels FILE (one per line: {"query": "…", "relevant_ids": ["…"]})'
 
@@ -64,6 +66,20 @@ class GatedLabels:
     queries: int
     has_forbidden: bool = False  # whether it names documents that must not be returned
     match: MatchRule = "exact"  # by which its labels are compared with results
+    are_quotes: bool = False
+
+    @property
+    def demands(self) -> dict[str, str]:
+        """What a gate requires of every query, and of the mean."""
+        return {
+            "require_each": QUOTES_EACH if self.are_quotes else EACH,
+            "require": QUOTES_MEAN if self.are_quotes else MEAN,
+        }
+
+    @property
+    def measures(self) -> str:
+        """The measures that are shown and compared."""
+        return QUOTES_MEASURES if self.are_quotes else MEASURES
 
 
 @dataclass(frozen=True)
@@ -78,8 +94,8 @@ class GatePlan:
     @property
     def requirements(self) -> dict[str, str | bool]:
         """Keys of the gate's section: every query of a small set, the mean of a larger one; and no leaks."""
-        is_small = self.labels.queries < FEW_QUERIES
-        keys: dict[str, str | bool] = {"require_each": EACH} if is_small else {"require": MEAN}
+        key = "require_each" if self.labels.queries < FEW_QUERIES else "require"
+        keys: dict[str, str | bool] = {key: self.labels.demands[key]}
         return {**keys, **({"no_leaks": True} if self.labels.has_forbidden else {})}
 
     @property
@@ -109,8 +125,10 @@ class GatePlan:
     def sentences(self) -> Iterator[str]:
         """What is gated, to be read."""
         what = self.labels.path if self.results is None else f"{self.results} on {self.labels.path}"
-        demands = {"require_each": f"every query must reach {EACH}"}
-        demands["require"] = f"the mean must reach {MEAN}, and must not drop from the history of main"
+        demands = {"require_each": f"every query must reach {self.labels.demands['require_each']}"}
+        demands["require"] = (
+            f"the mean must reach {self.labels.demands['require']}, and must not drop from the history of main"
+        )
         how = [demands[key] for key in self.requirements if key in demands]
         how += ["no forbidden document may be returned"] if self.labels.has_forbidden else []
         yield f"the workflow gates {what} ({plural(self.labels.queries, 'query')}): {'; '.join(how)}"
@@ -172,7 +190,7 @@ def gate_config(plan: GatePlan) -> StartPlan:
     """The configuration of a gate."""
     placeholders = {"require_each": "EACH", "require": "REQUIREMENT", "no_leaks": "LEAKS"}
     names = {placeholders[key]: "true" if value is True else str(value) for key, value in plan.requirements.items()}
-    names |= {"GATED": plan.arguments, "MEASURES": MEASURES}
+    names |= {"GATED": plan.arguments, "MEASURES": plan.labels.measures}
     step = f"rankgauge gate {plan.arguments} --config {CONFIG_FILE}"
     return StartPlan("gate.yaml", (step,), names, remarks=tuple(plan.sentences))
 
@@ -214,14 +232,16 @@ def labels_of(folder: Path, path: str) -> GatedLabels:
                 labels = _opened_labels(folder / path, match)
             except RankgaugeError:
                 raise error from None
-    return GatedLabels(path, len(labels.queries), bool(getattr(labels, "forbidden", None)), match)
+    return GatedLabels(
+        path, len(labels.queries), bool(getattr(labels, "forbidden", None)), match, hasattr(labels, "passages")
+    )
 
 
 def _opened_labels(path: Path, match: MatchRule) -> Any:
     """Judgments, or labels by text."""
     reading = Reading(match=match)
     labels = open_inputs(str(path), [], reading, None, Opening(depth=1)).labels
-    return as_qrels(labels, reading) if isinstance(labels, str) else labels
+    return as_qrels(labels, reading) if isinstance(labels, str) else getattr(labels, "gold", labels)
 
 
 def test_sets(folder: Path, content: FolderContent, config: Config | None) -> Iterator[str]:

@@ -220,7 +220,7 @@ def results_table(page_systems: PageSystems, comparison: Comparison | None, band
             PageColumn(Words(f"p ({correction})" if correction else "p"), "n p", "n", label="p "),
             PageColumn(Words("win/tie/loss"), "n tally", "n"),
         ]
-        made += [PageColumn(Words(DETECTABLE), "n mdd", "n")] if len(comparison.systems) > 1 else []
+        made += [PageColumn(Words(DETECTABLE), "n mdd", "n mdd")] if len(comparison.systems) > 1 else []
     rows = list(_measure_groups(page_systems, comparison, bands))
     caption = "Results of every system on every measure"
     return PageTable("Results by measure", [*made, *band], rows, "results", caption, hides_caption=True)
