@@ -23,11 +23,19 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, UsageError, shown
-from rankgauge.io.formats.case_keys import answerable_flag
+from rankgauge.io.formats.case_keys import (
+    answerable_flag,
+    holds_words,
+    is_plain_list,
+    label_kind,
+    plain_text_keys,
+)
+from rankgauge.io.formats.case_lists import filtered_name
 from rankgauge.io.formats.expected_text import (
     ExpectedText,
     TextKey,
     expected_texts,
+    plain_text_key_of,
     search_patterns,
     shown_text_ids,
     text_key_of,
@@ -392,6 +400,7 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
     """The labels of test cases, or of a log, with the text that cases expect."""
     faults = log.faults
     named = log.keys["relevant"] if log.is_named else None
+    plain = _plain_keys(log) if named is None else {}
     expected: dict[tuple[str, str], ExpectedText] = {}
     grades: dict[str, dict[str, float]] = {}
     other_rows: dict[int, bytes] = {}
@@ -401,18 +410,24 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
         if (record.get(MATCH_KEY) or reading.match) != "text":
             other_rows[row] = query_id
             continue
-        keys = _text_keys(record, named, log.keys.get("query"))
+        keys = _text_keys(record, named, log.keys.get("query")) or {
+            key: meaning for key, meaning in plain.items() if key in record
+        }
         place = f"{faults.source}:{int(log.records.line[row]) or row + 1}"
         if not keys and answerable_flag(record) is not False:
             raise InputError(
                 f"{place}: expected a key of expected text (must_contain, expect_any, …), found "
                 f"{', '.join(map(shown, record))}",
-                hint=NO_TEXT_KEYS_HINT,
+                hint=f"to leave such cases out: {filtered_name(faults.source, '|'.join(plain))}"
+                if plain
+                else NO_TEXT_KEYS_HINT,
             )
         used.update(dict.fromkeys(keys))
         own = grades.setdefault(query, {})
         for key, meaning in keys.items():
-            for found in expected_texts(record.get(key), meaning, f"{place}: {key}"):
+            value = record.get(key)
+            listed = value if key in plain and label_kind(key) and is_plain_list(value) else [value]
+            for found in chain(*(expected_texts(one, meaning, f"{place}: {key}") for one in listed)):
                 expected[query, found.name] = found
                 own[found.name] = 1.0
     texts = {query.decode("utf-8", "surrogateescape"): text for query, text in log.texts().items()}
@@ -432,6 +447,25 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
     empty = [query for query in log.first_rows if not grades.get(query.decode("utf-8", "surrogateescape"))]
     judgments = Qrels.from_dict(grades, name=name).with_columns({**columns, **log.answerable(empty)})
     return LabelSet(judgments, expected, texts, forbidden, log.keys.get("relevant", ""))
+
+
+def _plain_keys(log: Log) -> dict[str, TextKey]:
+    """The keys of expected text if no name says that it is expected: those of documents with words, keywords, hints."""
+    records = [log.records.records[row] for row in log.queries]
+    if any(_text_keys(record, None, log.keys.get("query")) for record in records):
+        return {}
+    documents = log.keys.get("relevant")
+    if documents is not None and any(holds_words(record[documents]) for record in records if documents in record):
+        return {documents: ANY_TEXT}
+    others = plain_text_keys(records, [key for role, key in log.keys.items() if role in ("id", "query")])
+    if len(others) > 1:
+        raise InputError.at(
+            log.faults.source,
+            None,
+            f"expected one key of expected text, found {len(others)}: {', '.join(map(shown, others))}",
+            hint=f"choose one: --column relevant={others[0]}",
+        )
+    return {key: plain_text_key_of(key) or ANY_TEXT for key in others}
 
 
 def _text_keys(record: Mapping[str, Any], named: str | None, query_key: str | None) -> dict[str, TextKey]:

@@ -587,6 +587,122 @@ def test_labels_that_are_texts_and_match_no_id_are_refused() -> None:
     assert evaluate(rows, {A: ["choose security"]}, ["RR"])["RR"] == 1
 
 
+# -- labels of which none is an id: the option that would make them match ------------------------------------------
+
+PASSAGES = {A: "open the settings, then choose reset", B: "invoices are sent on Monday"}
+# Cases, what each query returns after a wrong result, the code of the note or the words of the refusal, its option.
+HINTED: dict[str, tuple[list[Any], dict[str, dict[str, str]], str, Reading]] = {
+    "names of files without extension": (
+        cases("expected_docs", {A: ["reset"], B: ["invoices", "Monday"]}),
+        {A: {"id": "docs/reset.md"}, B: {"id": "docs/invoices.md"}},
+        "labels-contained: 2 of 3 labels are part of a result's id: 'reset' in 'docs/reset.md': --match contains",
+        Reading(match="contains"),
+    ),
+    "names of files with spaces": (
+        cases("relevant", {A: ["reset a device"], B: ["sending of invoices"]}),
+        {A: {"id": "n/reset a device.md"}, B: {"id": "n/sending of invoices.md"}},
+        "labels-contained: 2 of 2 labels are part of a result's id: 'reset a device' in 'n/reset a device.md': --match",
+        Reading(match="contains"),
+    ),
+    "a path before a symbol": (
+        cases("expected_file", {A: ["src/a.py"], B: ["src/b.py"]}, one=True),
+        {A: {"id": "src/a.py:reset"}, B: {"id": "src/b.py:send"}},
+        "labels-contained: 2 of 2 labels are part of a result's id: 'src/a.py' in 'src/a.py:reset': --match contains",
+        Reading(match="contains"),
+    ),
+    "words of the returned texts": (
+        cases("relevant", {A: ["settings"], B: ["Monday"]}),
+        {query: {"id": f"c{n}", "text": text} for n, (query, text) in enumerate(PASSAGES.items())},
+        "labels-in-texts: 2 of 2 labels are in the text of a result: 'settings' in that of 'c0': --match text",
+        Reading(match="text"),
+    ),
+    **{
+        f"text under {key}": (
+            cases(key, {A: ["settings", "nowhere"], B: ["Monday"]}),
+            {query: {"id": f"c{n}", "text": text} for n, (query, text) in enumerate(PASSAGES.items())},
+            f"without a key for the relevant documents; '{key}' may be expected text .*: --match text$",
+            Reading(match="text"),
+        )
+        for key in ("keywords", "key_facts", "any", "any_of", "candidateHints", "contexts", "topic_terms", "mentions")
+    },
+    "quotes in objects": (
+        [{"query": query, "contexts": [{"file": "x.md", "text": text}]} for query, text in PASSAGES.items()],
+        {query: {"id": f"c{n}", "text": f"({text})"} for n, (query, text) in enumerate(PASSAGES.items())},
+        "without a key for the relevant documents; 'contexts' may be expected text .*: --match text$",
+        Reading(match="text"),
+    ),
+    "sentences under relevant": (
+        cases("relevant", {query: [text] for query, text in PASSAGES.items()}),
+        {query: {"id": f"c{n}", "text": f"({text})"} for n, (query, text) in enumerate(PASSAGES.items())},
+        "found texts, of which none is the id of a result: .*: --match text",
+        Reading(match="text"),
+    ),
+}
+
+
+def returning(results: dict[str, dict[str, str]]) -> Any:
+    """A retriever that returns a wrong result first."""
+    return lambda query, k: [{"id": "other", "text": "unrelated"}, results[query]]
+
+
+@pytest.mark.parametrize("name", HINTED)
+def test_labels_that_are_no_ids_have_a_hint_with_the_option_that_matches_them(name: str) -> None:
+    rows, results, words, reading = HINTED[name]
+    code, _, message = words.partition(": ")
+    if code.startswith("labels-"):
+        found = evaluate(rows, returning(results), ["RR"])
+        assert found["RR"] == 0
+        assert message in {note.code: note.message for note in found.notes}[code]
+    else:
+        with pytest.raises(InputError) as refused:
+            evaluate(rows, returning(results), ["RR"])
+        assert re.search(words.replace(" .*", ".*"), f"{refused.value}", re.DOTALL), refused.value
+    assert evaluate(rows, returning(results), ["RR", "R@5"], reading=reading)["RR"] == 0.5
+
+
+def test_titles_under_a_key_of_documents_are_labels_of_their_own_by_text() -> None:
+    rows = [{"query": A, "relevant": ["Shutter", "The Prestige"]}]
+    results = {A: {"id": "7", "text": "Shutter: a film"}}
+    found = evaluate(rows, returning(results), ["RR", "R@5"], reading=Reading(match="text"))
+    assert (found["RR"], found["R@5"]) == (0.5, 0.5)
+
+
+def notes_on(labels: Any, results: Any) -> list[Any]:
+    """The notes of an evaluation."""
+    return list(evaluate(labels, results, ["RR"]).notes)
+
+
+def test_parts_of_ids_are_not_suggested_if_they_would_match_other_ids() -> None:
+    results = {"q": ["doc-10/a.md", "doc-1/a.md"]}
+    codes = {note.code for note in notes_on({"q": {"doc-1": 1}}, results)}
+    assert "nothing-judged" in codes
+    assert "labels-contained" not in codes
+    assert "labels-contained" in {note.code for note in notes_on({"q": {"doc-2": 1}}, {"q": ["doc-2/a.md"]})}
+
+
+def test_the_end_of_a_path_is_suggested_before_a_part_of_an_id() -> None:
+    codes = {note.code for note in notes_on({"q": {"a.md": 1}}, {"q": ["docs/a.md"]})}
+    assert {"labels-suffix"} == codes & {"labels-suffix", "labels-contained"}
+    mixed = {"q": {"a.md": 1, "bee": 1, "cow": 1}}
+    codes = {note.code for note in notes_on(mixed, {"q": ["docs/a.md", "docs/bee.md", "docs/cow.md"]})}
+    assert {"labels-contained"} == codes & {"labels-suffix", "labels-contained"}
+
+
+def test_two_keys_of_expected_text_that_do_not_say_so_are_refused() -> None:
+    rows = cases("keywords", {A: ["settings"]}, key_facts=["reset"])
+    for reading, hint in ((Reading(), "--match text --column relevant=keywords"), (Reading(match="text"), "choose")):
+        with pytest.raises(InputError, match=hint):
+            evaluate(rows, returning({A: {"id": "c", "text": "settings"}}), ["RR"], reading=reading)
+    named = Reading(match="text", columns={"relevant": "keywords"})
+    assert evaluate(rows, returning({A: {"id": "c", "text": "settings"}}), ["RR"], reading=named)["RR"] == 0.5
+
+
+def test_cases_without_the_key_of_expected_text_are_named_with_the_way_to_leave_them_out() -> None:
+    rows = [*cases("keywords", {A: ["settings"]}), {"question": B}]
+    with pytest.raises(InputError, match=r"(?s)to leave such cases out: 'test cases#\[\?keywords\]'"):
+        evaluate(rows, returning({A: {"id": "c", "text": "settings"}}), ["RR"], reading=Reading(match="text"))
+
+
 def test_two_cases_may_have_the_same_text_if_they_have_ids() -> None:
     rows = [
         {"id": tenant, "question": A, "relevant": [doc], "tenant": tenant} for tenant, doc in (("x", "d1"), ("y", "d2"))

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from rankgauge.errors import Note
-from rankgauge.io.formats.expected_text import WORD, text_key_of
+from rankgauge.io.formats.expected_text import WORD, plain_text_key_of, quote_key, text_key_of
 from rankgauge.io.formats.json_text import JsonPairs
 from rankgauge.io.formats.named_columns import columns_for, normalize_name
 
@@ -109,6 +109,27 @@ def expected_text_keys(names: Iterable[str]) -> list[str]:
     return [
         name for name in names if label_kind(name) is None and text_key_of(name) is not None and _flag(name) is None
     ]
+
+
+def plain_text_keys(records: Sequence[Mapping[str, Any]], taken: Iterable[str] = ()) -> list[str]:
+    """The keys that may hold expected text though no name says so: lists of words or of quotes under ``keywords``."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return [
+        name
+        for name in names
+        if name not in taken
+        and plain_text_key_of(name) is not None
+        and any(_holds_strings(record[name]) for record in records if name in record)
+    ]
+
+
+def _holds_strings(value: Any) -> bool:
+    """Whether a value is a list of strings of which one is words, or of objects that have a quote."""
+    if not is_plain_list(value) or not value:
+        return False
+    if all(isinstance(item, JsonPairs) for item in value):
+        return all(quote_key(item.names()) is not None for item in value)
+    return all(isinstance(item, str) for item in value) and holds_words(value)
 
 
 def is_text_or_label(name: str) -> bool:

@@ -27,6 +27,7 @@ from rankgauge.io.formats.case_keys import (
     is_text_or_label,
     label_kind,
     names_for,
+    plain_text_keys,
     stem_size,
 )
 from rankgauge.io.formats.expected_text import PART_WORDS, WORD, is_part_of_id, quote_key, text_key_of
@@ -361,6 +362,15 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
             None,
             f"test cases that expect text ({listing(map(shown, texts), 3)}), not documents; {found}",
             hint="; ".join(hints),
+        )
+    if plain := plain_text_keys(table.records, names_for(names, "query")):
+        choice = f" --column relevant={plain[0]}" if len(plain) > 1 else ""
+        return InputError.at(
+            source,
+            None,
+            f"test cases without a key for the relevant documents; {listing(map(shown, plain), 3)} may be expected "
+            f"text; {found}",
+            hint=f"compare with the texts of the results: --match text{choice}",
         )
     if groups := [name for name in names if any(_is_nested(record.get(name)) for record in table.records)]:
         return InputError.at(
