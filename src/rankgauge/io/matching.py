@@ -108,12 +108,19 @@ class MatchedLabels:
 
 
 def match_labels(
-    labels: LabelSet, runs: Sequence[Run], reading: Reading, texts: Mapping[str, str] | None = None
+    labels: LabelSet,
+    runs: Sequence[Run],
+    reading: Reading,
+    texts: Mapping[str, str] | None = None,
+    fields: FieldLabels | None = None,
 ) -> MatchedLabels:
-    """The labels as judgments of what runs returned; ``texts`` are those of results, for labels by text."""
+    """The labels as judgments of what runs returned; ``texts`` are those of results, for labels by text.
+
+    ``fields`` are those of labels with several, if they have made the ids of the results.
+    """
     judgments, rules = labels.judgments, labels.rules(reading)
     returned = _returned(judgments, runs)
-    matcher = _Matcher(labels, returned, reading, texts or {})
+    matcher = _Matcher(labels, returned, reading, texts or {}, fields or FieldLabels.of(reading.match_fields))
     names, docs, grades = judgments.queries.to_text(), judgments.docs.to_text(), judgments.grades.tolist()
     bounds = judgments.offsets.tolist()
     rows: list[tuple[str, str, str, float]] = []
@@ -207,16 +214,21 @@ class _Matcher:
     """Finds the results that a label of a query matches."""
 
     def __init__(
-        self, labels: LabelSet, returned: Mapping[str, Sequence[str]], reading: Reading, texts: Mapping[str, str]
+        self,
+        labels: LabelSet,
+        returned: Mapping[str, Sequence[str]],
+        reading: Reading,
+        texts: Mapping[str, str],
+        fields: FieldLabels,
     ) -> None:
         self._labels, self._returned, self._texts = labels, returned, texts
         self._ignores_case = reading.ignore_case
-        self._fields = FieldLabels.of(reading.match_fields)
+        self._fields = fields
         rules = set(labels.rules(reading))
         distinct = dict.fromkeys([*labels.judgments.docs.to_text(), *chain(*labels.forbidden.values())])
         ids = dict.fromkeys(doc for docs in returned.values() for doc in docs)
         if self._fields:
-            self._fields.check_results(ids)
+            self._fields.check_results(ids, distinct)
         has_paths = "suffix" in rules and not self._fields
         self._paths = resolve_paths(distinct, ids, ignore_case=self._ignores_case) if has_paths else {}
         self._patterns = self._search() if labels.expected else {}
@@ -483,6 +495,7 @@ class LabelMatching:
     def __init__(self, reading: Reading, *, by_text: bool) -> None:
         """``by_text`` says whether results bring their texts, which then identify them together with their ids."""
         self.reading = replace(reading, is_by_text=self.is_by_text) if by_text and not reading.match_fields else reading
+        self._fields = FieldLabels.of(reading.match_fields)
         self._sets: dict[int, LabelSet] = {}  # by the identity of their judgments, which they keep alive
         self._rules: dict[str, MatchRule] = {}  # of each query
 
@@ -529,7 +542,7 @@ class LabelMatching:
             query: tuple(dict.fromkeys([*labels.forbidden.get(query, ()), *forbidden.get(query, ())]))
             for query in [*labels.forbidden, *forbidden]
         }
-        return match_labels(replace(labels, forbidden=listed), runs, self.reading, texts)
+        return match_labels(replace(labels, forbidden=listed), runs, self.reading, texts, self._fields)
 
     def without_documents(self, judgments: Qrels) -> Qrels:
         """The queries and their columns: what a live retriever is asked."""
@@ -538,8 +551,7 @@ class LabelMatching:
 
     def asking_options(self) -> dict[str, Any]:
         """How the results of a live retriever are identified, if not by their ids alone."""
-        fields = FieldLabels.of(self.reading.match_fields)
-        return {"id": fields.result_id} if fields else {"is_by_text": self.reading.is_by_text}
+        return {"id": self._fields.result_id} if self._fields else {"is_by_text": self.reading.is_by_text}
 
     def _set_of(self, judgments: Qrels) -> LabelSet:
         label_set = self._sets.get(id(judgments)) or LabelSet(judgments, forbidden=judgments.forbidden)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import InputError, RankgaugeWarning, evaluate, read_qrels, read_queries
+from rankgauge.errors import UsageError
 from rankgauge.io import Reading
 from rankgauge.io.formats.case_keys import answerable_flag, expected_text_keys, label_kind
 from rankgauge.io.formats.expected_text import is_part_of_id
@@ -117,6 +118,8 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("in-list.yaml#cases[?expected]", yaml.safe_dump({"cases": [*cases("expected"), {"query": "x"}], "more": [1]}), {},
      ONE),
     ("weights.json", cases("relevant", weight="high"), {}, ONE),
+    ("positive.yaml", yaml.safe_dump({"positive": cases("expected_nodes", text="query"), "negative": ["why?"]}), {},
+     ONE),
     # Keys that only the user knows
     ("documents.jsonl", [{"query": query, "expected_sources": [{"document": docs[0], "pages": [2]}]}
                          for query, docs in ONE.items()], {"relevant": "expected_sources.document"}, ONE),
@@ -228,7 +231,25 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "--column relevant=ground_truth"),
     ("answer.csv", f"question,gold\n{A},open the settings\n", "'gold' looks like an answer", "--column relevant=gold"),
     ("answers.csv", f"question,expected_answer\n{A},open it\n", "test cases without a key.*'expected_answer'",
-     "--column relevant=expected_answer"),
+     "^list the documents that match"),
+    ("answer-and-more.json", cases("expected_answer", one=True, topic_no=7, level="easy"), "test cases without a key",
+     "^name it: --column relevant=KEY$"),
+    ("ranges.json", [{"query": A, "events": [[74, 80], [90, 99]]}, {"query": B, "events": [[1, 2]]}],
+     "'events' has pairs of numbers", "^list the documents that match"),
+    ("limits.jsonl", [{"query": A, "expect": {"genres_any": ["x"], "year_min": 1990}}], "'year_min' is a limit",
+     "^list the documents that match"),
+    ("tags.json", {"about": "x", "queries": [{"id": "a", "text": A, "expected_tags": ["x"], "avoid_tags": ["y"]}]},
+     "without a key for the relevant documents.*'expected_tags'", "--match-field expected_tags=tags "),
+    ("payload.json", [{"query": A, "expect_payload": {"rule": "r1", "part": "p"}}], "'expect_payload' has objects",
+     "--match-field rule=payload.rule,part=payload.part "),
+    ("two-fields.json", cases("expected_cause", one=True, expected_services=["a"]), "without a key for the relevant",
+     "--match-field expected_cause=cause,expected_services=services "),
+    ("cited.yaml", yaml.safe_dump({"samples": [{"question": A, "expected": {"points": ["x"], "citations": {
+        "document": "a.pdf", "must_include_pages": [5], "forbidden_pages": [7]}}}]}, sort_keys=False),
+     "'expected.citations' has objects", "--match-field document,must_include_pages=page "),
+    ("all-at-once.json", {"queries": [{"id": "q", "freeText": A, "groundTruth": {"relevantFirms": ["x"], "least": 5}}],
+                          "signals": [{"no": 1}]}, "no key is known for the query and the relevant documents",
+     "'all-at-once.json#queries', with --column query=freeText --column relevant=groundTruth.relevantFirms$"),
     ("unknown.json", cases("best", one=True), "without a key for the relevant documents.*'best'",
      "--column relevant=best"),
     ("text.json", cases("must_contain"), r"expect text \('must_contain'\)", "--match text"),
@@ -261,7 +282,7 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "test cases in 2 lists: 'documents'.*'queries'", "'corpus.yaml#queries', with --column relevant=expect"),
     ("repositories.json", {"a/b": cases("files", text="issue"), "c": cases("files", text="issue")},
      "test cases in 2 lists: 'a/b'.*'issue', 'files', and no key is known for the query and the relevant documents",
-     "'repositories.json#a/b', 'repositories.json#c', with --column query=KEY --column relevant=KEY"),
+     "'repositories.json#a/b', 'repositories.json#c', with --column query=issue --column relevant=KEY"),
     ("nested.json", [{"question": A, "expected": {"top": "d1", "excluded": ["d2"], "relevant_messages": ["d1"]}},
                      {"question": B, "expected": {"context": {"message_ids": ["d1"]}}}],
      "'expected' has objects with 'top', 'excluded', 'relevant_messages', 'context'; expected the ids",
@@ -554,7 +575,7 @@ def test_a_field_that_no_label_or_no_result_has_is_an_error() -> None:
     rows = [{"query": A, "gold": [{"document": "a.pdf", "page": 3, "clause": "x"}]}]
     with pytest.raises(InputError, match=r"no label has 'pge', which --match-field names(?s:.*)did you mean page"):
         evaluate(rows, lambda query, k: CHUNKS, reading=Reading(match_fields=("document,pge",)))
-    with pytest.raises(InputError, match=r"no result has 'sheet': found 'document'(?s:.*)--match-field page=PATH"):
+    with pytest.raises(InputError, match=r"no result has 'sheet': found 'document'(?s:.*)--match-field document,page "):
         evaluate(rows, lambda query, k: CHUNKS, reading=Reading(match_fields=("document,page=sheet",)))
     notes = open_inputs(
         rows, [lambda query, k: CHUNKS], Reading(match_fields=("document,page",)), None, Opening(10)
@@ -658,6 +679,90 @@ def test_labels_that_are_no_ids_have_a_hint_with_the_option_that_matches_them(na
             evaluate(rows, returning(results), ["RR"])
         assert re.search(words.replace(" .*", ".*"), f"{refused.value}", re.DOTALL), refused.value
     assert evaluate(rows, returning(results), ["RR", "R@5"], reading=reading)["RR"] == 0.5
+
+
+# Cases, results after a wrong one, the option that the refusal prints, RR as a plain loop finds it.
+FIELDS_OF_RESULTS: dict[str, tuple[list[Any], dict[str, Any], dict[str, Any], str]] = {
+    "objects within a field": (
+        [{"query": A, "expect_payload": {"rule": "r1", "part": "p"}}],
+        {"id": "1", "payload": {"rule": "r1", "part": "other"}},
+        {"id": "2", "payload": {"rule": "r1", "part": "p"}},
+        "rule=payload.rule,part=payload.part",
+    ),
+    "fields of nested objects": (
+        [{"query": A, "expected": {"points": ["x"], "citations": {"document": "a.pdf", "must_include_pages": [5, 6]}}}],
+        {"id": "1", "document": "a.pdf", "page": 9},
+        {"id": "2", "document": "a.pdf", "page": 6},
+        "document,must_include_pages=page",
+    ),
+    "tags": (
+        [{"id": "a", "text": A, "expected_tags": ["calm", "warm"]}],
+        {"id": "1", "tags": ["loud"]},
+        {"id": "2", "tags": ["warm", "slow"]},
+        "expected_tags=tags",
+    ),
+    "keys of cases": (
+        [{"query": A, "expected_cause": "disk", "expected_services": ["api"]}],
+        {"id": "1", "cause": "net", "services": ["api"]},
+        {"id": "2", "cause": "disk", "services": ["api", "web"]},
+        "expected_cause=cause,expected_services=services",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIELDS_OF_RESULTS)
+def test_labels_that_are_fields_of_results_match_with_the_option_that_the_refusal_prints(name: str) -> None:
+    rows, wrong, right, option = FIELDS_OF_RESULTS[name]
+    with pytest.raises(InputError) as refused:
+        evaluate({"queries": rows}, lambda query, k: [wrong, right], ["RR"])
+    assert f"--match-field {option} " in (refused.value.hint or "")
+    reading = Reading(match_fields=(option,))
+    assert evaluate({"queries": rows}, lambda query, k: [wrong, right], ["RR"], reading=reading)["RR"] == 0.5
+
+
+def test_a_path_that_no_result_has_is_corrected_by_what_results_have() -> None:
+    rows = [{"query": A, "expected_cause": "disk", "expected_services": ["disk"]},
+            {"query": B, "expected_cause": "net", "expected_services": ["api", "net"]}]  # fmt: skip
+    found = {A: {"id": "1", "cause": "disk", "meta": {"affected_services": ["disk"]}},
+             B: {"id": "2", "cause": "net", "meta": {"affected_services": ["api"]}}}  # fmt: skip
+    reading = Reading(match_fields=("expected_cause=cause,expected_services=services",))
+    with pytest.raises(InputError) as refused:
+        evaluate(rows, lambda query, k: [found[query]], ["RR"], reading=reading)
+    option = "expected_cause=cause,expected_services=meta.affected_services"
+    assert f"--match-field {option} (2 of 2 labels have a value at" in (refused.value.hint or "")
+    scores = evaluate(rows, lambda query, k: [found[query]], ["RR"], reading=Reading(match_fields=(option,)))
+    assert scores["RR"] == 1
+
+
+def test_limits_are_never_compared_as_values() -> None:
+    rows = [{"query": A, "expect": {"genre": "x", "year_min": 1990}}]
+    for option in ("genre,year_min=year", "max_price=price", "made_before=date"):
+        with pytest.raises(UsageError, match="is a limit, which other values satisfy"):
+            evaluate(rows, lambda query, k: [{"id": "1"}], ["RR"], reading=Reading(match_fields=(option,)))
+
+
+def test_a_second_expected_value_that_is_not_compared_is_named() -> None:
+    rows = [{"query": A, "expect_path": "25", "expect_standard": "s-6", "expected_answer": "x", "expected_type": "t"}]
+    assert (
+        "not 'expect_standard'; if a result must have them all: --match-field expect_path=path,expect_standard"
+        in (notes_of(rows)["label-unused"])
+    )
+    assert "label-unused" not in notes_of(cases("expected_file", one=True, expected_answer="x", expected_type="t"))
+
+
+def test_labels_with_an_empty_field_are_counted_and_empty_labels_expect_nothing() -> None:
+    rows = [{"query": query, "expected": [{"document": document, "pages": pages}]}
+            for query, document, pages in ((A, "a.pdf", []), (B, "a.pdf", [3]), ("third?", None, []))]  # fmt: skip
+    reading = Reading(match_fields=("document,pages=page",))
+    with pytest.warns(
+        RankgaugeWarning, match="1 of 3 labels have nothing under 'pages': only their other fields count"
+    ):
+        found = evaluate(rows, lambda query, k: CHUNKS, ["RR"], reading=reading)
+    notes = {note.code: note.message for note in found.notes}
+    first = next(rank for rank, chunk in enumerate(CHUNKS, 1) if chunk["document"] == "a.pdf")
+    page = next(rank for rank, chunk in enumerate(CHUNKS, 1) if (chunk["document"], chunk["page"]) == ("a.pdf", 3))
+    assert found["RR"] == pytest.approx((1 / first + 1 / page) / 2)
+    assert "1 case expects nothing" in notes["expects-nothing"]
 
 
 def test_titles_under_a_key_of_documents_are_labels_of_their_own_by_text() -> None:
