@@ -437,8 +437,8 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
         used.update(dict.fromkeys(keys))
         own = grades.setdefault(query, {})
         for key, meaning in keys.items():
-            value = record.get(key)
-            listed = value if key in plain and label_kind(key) and is_plain_list(value) else [value]
+            value: Any = record.get(key)
+            listed: list[Any] = value if key in plain and label_kind(key) and is_plain_list(value) else [value]
             for found in chain(*(expected_texts(one, meaning, f"{place}: {key}") for one in listed)):
                 expected[query, found.name] = found
                 own[found.name] = 1.0

@@ -82,7 +82,7 @@ class MatchField:
                 f"--match-field compares values, and {shown(label)} is a limit, which other values satisfy",
                 hint=LIST_DOCUMENTS,
             )
-        return cls(sides[0], sides[1] if sign else tuple(map(_compared_name, sides[0])))
+        return cls(sides[0], sides[1] if sign else tuple(map(compared_name, sides[0])))
 
 
 class FieldLabels:
@@ -237,7 +237,7 @@ def suggested_fields(labels: Iterable[Mapping[str, Any]], within: str = "") -> s
             if name in described or not _is_condition(name, value):
                 continue
             is_plural = isinstance(value, list) and name.endswith("s") and not name.endswith("ss")
-            path = _compared_name(field_path(name, is_list=is_plural))
+            path = compared_name(field_path(name, is_list=is_plural))
             path = f"{within}.{path}" if within else path
             fields.setdefault(name, name if path == name else f"{name}={path}")
     return ",".join(fields.values())
@@ -258,7 +258,7 @@ def _words(name: str) -> list[str]:
     return [word.lower() for word in WORD.findall(name)]
 
 
-def _compared_name(name: str) -> str:
+def compared_name(name: str) -> str:
     """The field of a result that a label with such a name is compared with: ``title`` for ``title_contains``."""
     parts = WORD.findall(name)
     if len(parts) < 2 or parts[-1].lower() not in PART_WORDS | PREFIX_WORDS:

@@ -33,7 +33,7 @@ from rankgauge.io.formats.case_keys import (
     stem_size,
 )
 from rankgauge.io.formats.expected_text import PART_WORDS, WORD, is_part_of_id, quote_key, text_key_of
-from rankgauge.io.formats.field_labels import LIST_DOCUMENTS, FieldLabels, is_limit, suggested_fields
+from rankgauge.io.formats.field_labels import LIST_DOCUMENTS, FieldLabels, compared_name, is_limit, suggested_fields
 from rankgauge.io.formats.json_mapping import further_fields, id_key_of
 from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles, columns_for
@@ -179,7 +179,7 @@ class KeyFinder:
         if not matches:
             return None
         if dropped := self._dropped_keys(matches[0]):
-            fields = ",".join(f"{name}={field_path(name)}" for name in (matches[0], *dropped))
+            fields = ",".join(f"{name}={compared_name(field_path(name))}" for name in (matches[0], *dropped))
             self.notes.append(
                 Note(
                     "label-unused",
@@ -458,9 +458,9 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
         if not is_answer(name) and not any(names_for([name], role) for role in ("id", "query", "k"))
     ]
     for name in filter(stem_size, others):
-        objects = [label for record in table.records for label in _objects(record.get(name))]
-        if suggested_fields(objects):
-            return object_labels_error(source, name, objects, within=field_path(name))
+        labels = [label for record in table.records for label in _objects(record.get(name))]
+        if suggested_fields(labels):
+            return object_labels_error(source, name, labels, within=field_path(name))
     stemmed = [
         name for name in others if stem_size(name) and any(_is_label_value(one.get(name)) for one in table.records)
     ]

@@ -223,7 +223,8 @@ def _part_notes(qrels: Qrels, run: Run) -> tuple[Note, ...]:
 
     A part of an id begins and ends at a mark: if ``doc-1`` is also found in ``doc-10``, comparing parts is no way out.
     """
-    texts = (run.extras or RunExtras()).texts
+    extras = run.extras or RunExtras()
+    texts = {} if extras.requested_k is None else extras.texts  # those of a log are not kept on every way in
     in_ids: list[tuple[str, str]] = []
     in_texts: list[tuple[str, str]] = []
     labels_seen, is_loose = 0, False
