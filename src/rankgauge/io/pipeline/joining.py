@@ -224,7 +224,7 @@ def _part_notes(qrels: Qrels, run: Run) -> tuple[Note, ...]:
     A part of an id begins and ends at a mark: if ``doc-1`` is also found in ``doc-10``, comparing parts is no way out.
     """
     extras = run.extras or RunExtras()
-    texts = {} if extras.requested_k is None else extras.texts  # those of a log are not kept on every way in
+    texts = extras.texts if extras.is_live else {}  # those of a log are not kept on every way in
     in_ids: list[tuple[str, str]] = []
     in_texts: list[tuple[str, str]] = []
     labels_seen, is_loose = 0, False
