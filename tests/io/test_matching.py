@@ -373,7 +373,7 @@ def test_judgments_of_documents_are_refused_if_text_is_expected() -> None:
 
 def test_a_case_without_a_key_of_text_is_refused_with_its_keys() -> None:
     with pytest.raises(InputError, match=r"test cases:1: expected a key of expected text.*found 'query', 'relevant'"):
-        evaluate([{"query": "q", "relevant": ["a"]}], search, ["RR"], reading=Reading(match="text"))
+        evaluate([{"query": "q", "relevant": ["a1"]}], search, ["RR"], reading=Reading(match="text"))
 
 
 def test_a_pattern_that_takes_forever_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

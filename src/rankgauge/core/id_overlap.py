@@ -291,11 +291,12 @@ def nothing_judged(
     *,
     ids_change: bool = False,
     is_explained: bool = False,
+    has_option: bool = False,
 ) -> Note:
     """The note that no retrieved document is judged, with ids of both sides if these are known, and the likely cause.
 
     ``metadata`` are those of results by id. ``ids_change`` says that a query, asked twice, had other ids;
-    ``is_explained``, that another note names the cause.
+    ``is_explained``, that another note names the cause; ``has_option``, that one names an option, if no cause is known.
     """
     start = "none of the retrieved documents is judged"
     if overlap is None:
@@ -305,7 +306,8 @@ def nothing_judged(
     start = f"{start}: the results have the ids {sides[0]}, the judgments {sides[1]}"
     if is_explained:
         return Note(NOTHING_JUDGED, start)
-    return Note(NOTHING_JUDGED, f"{start}; {_likely_cause(results, judged, metadata or {}, ids_change=ids_change)}")
+    cause = _likely_cause(results, judged, metadata or {}, ids_change=ids_change)
+    return Note(NOTHING_JUDGED, start if has_option and cause == COMPARE_IDS else f"{start}; {cause}")
 
 
 COMPARE_IDS = "`rankgauge runs validate RUN --qrels QRELS` compares them"

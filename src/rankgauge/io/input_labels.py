@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from rankgauge.io.read import SourceRows, as_qrels, build_qrels, documents_of, r
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.row_checks import report_long_ids
 
+EXAMINED_PARTS = 500  # labels and ids that are compared, to see whether labels are parts of ids
 MIN_SENTENCE = 5  # words from which a label is a sentence, even if ids have white space
 TEXT_KEYS = {normalize_name(key) for tier in KEYS["query"] for key in tier}
 
@@ -181,7 +182,7 @@ class LabelReader:
         for result in results:
             for ids in () if is_stored(result) else documents_of(result, self.reading):
                 names = set(ids.to_text())
-                if texts & names:
+                if texts & names or _are_parts(texts, names):
                     return
                 least = MIN_SENTENCE if any(len(name.split()) > 1 for name in names) else least
         text = next((doc for doc in docs if len(doc.split()) >= least), None)
@@ -193,3 +194,10 @@ class LabelReader:
                 hint="compare with the texts of the results: --match text; or label by text: "
                 '{"query": "…", "gold": ["a sentence"]}',
             )
+
+
+def _are_parts(texts: Collection[str], names: Collection[str]) -> bool:
+    """Whether most of some labels are parts of ids, such as the names of files without extension: no texts, then."""
+    examined = list(texts)[:EXAMINED_PARTS]
+    ids = list(names)[:EXAMINED_PARTS]
+    return 2 * sum(any(text in name for name in ids) for text in examined) > len(examined)

@@ -23,11 +23,19 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, UsageError, shown
-from rankgauge.io.formats.case_keys import answerable_flag
+from rankgauge.io.formats.case_keys import (
+    answerable_flag,
+    holds_words,
+    is_plain_list,
+    label_kind,
+    plain_text_keys,
+)
+from rankgauge.io.formats.case_lists import filtered_name
 from rankgauge.io.formats.expected_text import (
     ExpectedText,
     TextKey,
     expected_texts,
+    plain_text_key_of,
     search_patterns,
     shown_text_ids,
     text_key_of,
@@ -100,12 +108,19 @@ class MatchedLabels:
 
 
 def match_labels(
-    labels: LabelSet, runs: Sequence[Run], reading: Reading, texts: Mapping[str, str] | None = None
+    labels: LabelSet,
+    runs: Sequence[Run],
+    reading: Reading,
+    texts: Mapping[str, str] | None = None,
+    fields: FieldLabels | None = None,
 ) -> MatchedLabels:
-    """The labels as judgments of what runs returned; ``texts`` are those of results, for labels by text."""
+    """The labels as judgments of what runs returned; ``texts`` are those of results, for labels by text.
+
+    ``fields`` are those of labels with several, if they have made the ids of the results.
+    """
     judgments, rules = labels.judgments, labels.rules(reading)
     returned = _returned(judgments, runs)
-    matcher = _Matcher(labels, returned, reading, texts or {})
+    matcher = _Matcher(labels, returned, reading, texts or {}, fields or FieldLabels.of(reading.match_fields))
     names, docs, grades = judgments.queries.to_text(), judgments.docs.to_text(), judgments.grades.tolist()
     bounds = judgments.offsets.tolist()
     rows: list[tuple[str, str, str, float]] = []
@@ -199,16 +214,21 @@ class _Matcher:
     """Finds the results that a label of a query matches."""
 
     def __init__(
-        self, labels: LabelSet, returned: Mapping[str, Sequence[str]], reading: Reading, texts: Mapping[str, str]
+        self,
+        labels: LabelSet,
+        returned: Mapping[str, Sequence[str]],
+        reading: Reading,
+        texts: Mapping[str, str],
+        fields: FieldLabels,
     ) -> None:
         self._labels, self._returned, self._texts = labels, returned, texts
         self._ignores_case = reading.ignore_case
-        self._fields = FieldLabels.of(reading.match_fields)
+        self._fields = fields
         rules = set(labels.rules(reading))
         distinct = dict.fromkeys([*labels.judgments.docs.to_text(), *chain(*labels.forbidden.values())])
         ids = dict.fromkeys(doc for docs in returned.values() for doc in docs)
         if self._fields:
-            self._fields.check_results(ids)
+            self._fields.check_results(ids, distinct)
         has_paths = "suffix" in rules and not self._fields
         self._paths = resolve_paths(distinct, ids, ignore_case=self._ignores_case) if has_paths else {}
         self._patterns = self._search() if labels.expected else {}
@@ -392,6 +412,7 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
     """The labels of test cases, or of a log, with the text that cases expect."""
     faults = log.faults
     named = log.keys["relevant"] if log.is_named else None
+    plain = _plain_keys(log) if named is None else {}
     expected: dict[tuple[str, str], ExpectedText] = {}
     grades: dict[str, dict[str, float]] = {}
     other_rows: dict[int, bytes] = {}
@@ -401,18 +422,24 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
         if (record.get(MATCH_KEY) or reading.match) != "text":
             other_rows[row] = query_id
             continue
-        keys = _text_keys(record, named, log.keys.get("query"))
+        keys = _text_keys(record, named, log.keys.get("query")) or {
+            key: meaning for key, meaning in plain.items() if key in record
+        }
         place = f"{faults.source}:{int(log.records.line[row]) or row + 1}"
         if not keys and answerable_flag(record) is not False:
             raise InputError(
                 f"{place}: expected a key of expected text (must_contain, expect_any, …), found "
                 f"{', '.join(map(shown, record))}",
-                hint=NO_TEXT_KEYS_HINT,
+                hint=f"to leave such cases out: {filtered_name(faults.source, '|'.join(plain))}"
+                if plain
+                else NO_TEXT_KEYS_HINT,
             )
         used.update(dict.fromkeys(keys))
         own = grades.setdefault(query, {})
         for key, meaning in keys.items():
-            for found in expected_texts(record.get(key), meaning, f"{place}: {key}"):
+            value: Any = record.get(key)
+            listed: list[Any] = value if key in plain and label_kind(key) and is_plain_list(value) else [value]
+            for found in chain(*(expected_texts(one, meaning, f"{place}: {key}") for one in listed)):
                 expected[query, found.name] = found
                 own[found.name] = 1.0
     texts = {query.decode("utf-8", "surrogateescape"): text for query, text in log.texts().items()}
@@ -434,6 +461,25 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
     return LabelSet(judgments, expected, texts, forbidden, log.keys.get("relevant", ""))
 
 
+def _plain_keys(log: Log) -> dict[str, TextKey]:
+    """The keys of expected text if no name says that it is expected: those of documents with words, keywords, hints."""
+    records = [log.records.records[row] for row in log.queries]
+    if any(_text_keys(record, None, log.keys.get("query")) for record in records):
+        return {}
+    documents = log.keys.get("relevant")
+    if documents is not None and any(holds_words(record[documents]) for record in records if documents in record):
+        return {documents: ANY_TEXT}
+    others = plain_text_keys(records, [key for role, key in log.keys.items() if role in ("id", "query")])
+    if len(others) > 1:
+        raise InputError.at(
+            log.faults.source,
+            None,
+            f"expected one key of expected text, found {len(others)}: {', '.join(map(shown, others))}",
+            hint=f"choose one: --column relevant={others[0]}",
+        )
+    return {key: plain_text_key_of(key) or ANY_TEXT for key in others}
+
+
 def _text_keys(record: Mapping[str, Any], named: str | None, query_key: str | None) -> dict[str, TextKey]:
     """The keys of a case that have expected text, and what each asks for."""
     if named is not None:
@@ -449,6 +495,7 @@ class LabelMatching:
     def __init__(self, reading: Reading, *, by_text: bool) -> None:
         """``by_text`` says whether results bring their texts, which then identify them together with their ids."""
         self.reading = replace(reading, is_by_text=self.is_by_text) if by_text and not reading.match_fields else reading
+        self._fields = FieldLabels.of(reading.match_fields)
         self._sets: dict[int, LabelSet] = {}  # by the identity of their judgments, which they keep alive
         self._rules: dict[str, MatchRule] = {}  # of each query
 
@@ -495,7 +542,7 @@ class LabelMatching:
             query: tuple(dict.fromkeys([*labels.forbidden.get(query, ()), *forbidden.get(query, ())]))
             for query in [*labels.forbidden, *forbidden]
         }
-        return match_labels(replace(labels, forbidden=listed), runs, self.reading, texts)
+        return match_labels(replace(labels, forbidden=listed), runs, self.reading, texts, self._fields)
 
     def without_documents(self, judgments: Qrels) -> Qrels:
         """The queries and their columns: what a live retriever is asked."""
@@ -504,8 +551,7 @@ class LabelMatching:
 
     def asking_options(self) -> dict[str, Any]:
         """How the results of a live retriever are identified, if not by their ids alone."""
-        fields = FieldLabels.of(self.reading.match_fields)
-        return {"id": fields.result_id} if fields else {"is_by_text": self.reading.is_by_text}
+        return {"id": self._fields.result_id} if self._fields else {"is_by_text": self.reading.is_by_text}
 
     def _set_of(self, judgments: Qrels) -> LabelSet:
         label_set = self._sets.get(id(judgments)) or LabelSet(judgments, forbidden=judgments.forbidden)

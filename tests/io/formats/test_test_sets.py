@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import InputError, RankgaugeWarning, evaluate, read_qrels, read_queries
+from rankgauge.errors import UsageError
 from rankgauge.io import Reading
 from rankgauge.io.results import Opening, open_inputs
 from rankgauge.rag.cases import read_cases
@@ -115,6 +116,8 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("in-list.yaml#cases[?expected]", yaml.safe_dump({"cases": [*cases("expected"), {"query": "x"}], "more": [1]}), {},
      ONE),
     ("weights.json", cases("relevant", weight="high"), {}, ONE),
+    ("positive.yaml", yaml.safe_dump({"positive": cases("expected_nodes", text="query"), "negative": ["why?"]}), {},
+     ONE),
     # Keys that only the user knows
     ("documents.jsonl", [{"query": query, "expected_sources": [{"document": docs[0], "pages": [2]}]}
                          for query, docs in ONE.items()], {"relevant": "expected_sources.document"}, ONE),
@@ -226,7 +229,25 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "--column relevant=ground_truth"),
     ("answer.csv", f"question,gold\n{A},open the settings\n", "'gold' looks like an answer", "--column relevant=gold"),
     ("answers.csv", f"question,expected_answer\n{A},open it\n", "test cases without a key.*'expected_answer'",
-     "--column relevant=expected_answer"),
+     "^list the documents that match"),
+    ("answer-and-more.json", cases("expected_answer", one=True, topic_no=7, level="easy"), "test cases without a key",
+     "^name it: --column relevant=KEY$"),
+    ("ranges.json", [{"query": A, "events": [[74, 80], [90, 99]]}, {"query": B, "events": [[1, 2]]}],
+     "'events' has pairs of numbers", "^list the documents that match"),
+    ("limits.jsonl", [{"query": A, "expect": {"genres_any": ["x"], "year_min": 1990}}], "'year_min' is a limit",
+     "^list the documents that match"),
+    ("tags.json", {"about": "x", "queries": [{"id": "a", "text": A, "expected_tags": ["x"], "avoid_tags": ["y"]}]},
+     "without a key for the relevant documents.*'expected_tags'", "--match-field expected_tags=tags "),
+    ("payload.json", [{"query": A, "expect_payload": {"rule": "r1", "part": "p"}}], "'expect_payload' has objects",
+     "--match-field rule=payload.rule,part=payload.part "),
+    ("two-fields.json", cases("expected_cause", one=True, expected_services=["a"]), "without a key for the relevant",
+     "--match-field expected_cause=cause,expected_services=services "),
+    ("cited.yaml", yaml.safe_dump({"samples": [{"question": A, "expected": {"points": ["x"], "citations": {
+        "document": "a.pdf", "must_include_pages": [5], "forbidden_pages": [7]}}}]}, sort_keys=False),
+     "'expected.citations' has objects", "--match-field document,must_include_pages=page "),
+    ("all-at-once.json", {"queries": [{"id": "q", "freeText": A, "groundTruth": {"relevantFirms": ["x"], "least": 5}}],
+                          "signals": [{"no": 1}]}, "no key is known for the query and the relevant documents",
+     "'all-at-once.json#queries', with --column query=freeText --column relevant=groundTruth.relevantFirms$"),
     ("unknown.json", cases("best", one=True), "without a key for the relevant documents.*'best'",
      "--column relevant=best"),
     ("text.json", cases("must_contain"), r"expect text \('must_contain'\)", "--match text"),
@@ -259,7 +280,7 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "test cases in 2 lists: 'documents'.*'queries'", "'corpus.yaml#queries', with --column relevant=expect"),
     ("repositories.json", {"a/b": cases("files", text="issue"), "c": cases("files", text="issue")},
      "test cases in 2 lists: 'a/b'.*'issue', 'files', and no key is known for the query and the relevant documents",
-     "'repositories.json#a/b', 'repositories.json#c', with --column query=KEY --column relevant=KEY"),
+     "'repositories.json#a/b', 'repositories.json#c', with --column query=issue --column relevant=KEY"),
     ("nested.json", [{"question": A, "expected": {"top": "d1", "excluded": ["d2"], "relevant_messages": ["d1"]}},
                      {"question": B, "expected": {"context": {"message_ids": ["d1"]}}}],
      "'expected' has objects with 'top', 'excluded', 'relevant_messages', 'context'; expected the ids",
@@ -512,7 +533,7 @@ def test_a_field_that_no_label_or_no_result_has_is_an_error() -> None:
     rows = [{"query": A, "gold": [{"document": "a.pdf", "page": 3, "clause": "x"}]}]
     with pytest.raises(InputError, match=r"no label has 'pge', which --match-field names(?s:.*)did you mean page"):
         evaluate(rows, lambda query, k: CHUNKS, reading=Reading(match_fields=("document,pge",)))
-    with pytest.raises(InputError, match=r"no result has 'sheet': found 'document'(?s:.*)--match-field page=PATH"):
+    with pytest.raises(InputError, match=r"no result has 'sheet': found 'document'(?s:.*)--match-field document,page "):
         evaluate(rows, lambda query, k: CHUNKS, reading=Reading(match_fields=("document,page=sheet",)))
     notes = open_inputs(
         rows, [lambda query, k: CHUNKS], Reading(match_fields=("document,page",)), None, Opening(10)
@@ -543,6 +564,206 @@ def test_labels_that_are_texts_and_match_no_id_are_refused() -> None:
     with pytest.raises(InputError, match=r"(?s)found texts, of which none is the id of a result: 'open the"):
         evaluate(rows, {A: ["d1"]})
     assert evaluate(rows, {A: ["choose security"]}, ["RR"])["RR"] == 1
+
+
+# -- labels of which none is an id: the option that would make them match ------------------------------------------
+
+PASSAGES = {A: "open the settings, then choose reset", B: "invoices are sent on Monday"}
+# Cases, what each query returns after a wrong result, the code of the note or the words of the refusal, its option.
+HINTED: dict[str, tuple[list[Any], dict[str, dict[str, str]], str, Reading]] = {
+    "names of files without extension": (
+        cases("expected_docs", {A: ["reset"], B: ["invoices", "Monday"]}),
+        {A: {"id": "docs/reset.md"}, B: {"id": "docs/invoices.md"}},
+        "labels-contained: 2 of 3 labels are part of a result's id: 'reset' in 'docs/reset.md': --match contains",
+        Reading(match="contains"),
+    ),
+    "names of files with spaces": (
+        cases("relevant", {A: ["reset a device"], B: ["sending of invoices"]}),
+        {A: {"id": "n/reset a device.md"}, B: {"id": "n/sending of invoices.md"}},
+        "labels-contained: 2 of 2 labels are part of a result's id: 'reset a device' in 'n/reset a device.md': --match",
+        Reading(match="contains"),
+    ),
+    "a path before a symbol": (
+        cases("expected_file", {A: ["src/a.py"], B: ["src/b.py"]}, one=True),
+        {A: {"id": "src/a.py:reset"}, B: {"id": "src/b.py:send"}},
+        "labels-contained: 2 of 2 labels are part of a result's id: 'src/a.py' in 'src/a.py:reset': --match contains",
+        Reading(match="contains"),
+    ),
+    "words of the returned texts": (
+        cases("relevant", {A: ["settings"], B: ["Monday"]}),
+        {query: {"id": f"c{n}", "text": text} for n, (query, text) in enumerate(PASSAGES.items())},
+        "labels-in-texts: 2 of 2 labels are in the text of a result: 'settings' in that of 'c0': --match text",
+        Reading(match="text"),
+    ),
+    **{
+        f"text under {key}": (
+            cases(key, {A: ["settings", "nowhere"], B: ["Monday"]}),
+            {query: {"id": f"c{n}", "text": text} for n, (query, text) in enumerate(PASSAGES.items())},
+            f"without a key for the relevant documents; '{key}' may be expected text .*: --match text$",
+            Reading(match="text"),
+        )
+        for key in ("keywords", "key_facts", "any", "any_of", "candidateHints", "contexts", "topic_terms", "mentions")
+    },
+    "quotes in objects": (
+        [{"query": query, "contexts": [{"file": "x.md", "text": text}]} for query, text in PASSAGES.items()],
+        {query: {"id": f"c{n}", "text": f"({text})"} for n, (query, text) in enumerate(PASSAGES.items())},
+        "without a key for the relevant documents; 'contexts' may be expected text .*: --match text$",
+        Reading(match="text"),
+    ),
+    "sentences under relevant": (
+        cases("relevant", {query: [text] for query, text in PASSAGES.items()}),
+        {query: {"id": f"c{n}", "text": f"({text})"} for n, (query, text) in enumerate(PASSAGES.items())},
+        "found texts, of which none is the id of a result: .*: --match text",
+        Reading(match="text"),
+    ),
+}
+
+
+def returning(results: dict[str, dict[str, str]]) -> Any:
+    """A retriever that returns a wrong result first."""
+    return lambda query, k: [{"id": "other", "text": "unrelated"}, results[query]]
+
+
+@pytest.mark.parametrize("name", HINTED)
+def test_labels_that_are_no_ids_have_a_hint_with_the_option_that_matches_them(name: str) -> None:
+    rows, results, words, reading = HINTED[name]
+    code, _, message = words.partition(": ")
+    if code.startswith("labels-"):
+        found = evaluate(rows, returning(results), ["RR"])
+        assert found["RR"] == 0
+        assert message in {note.code: note.message for note in found.notes}[code]
+    else:
+        with pytest.raises(InputError) as refused:
+            evaluate(rows, returning(results), ["RR"])
+        assert re.search(words.replace(" .*", ".*"), f"{refused.value}", re.DOTALL), refused.value
+    assert evaluate(rows, returning(results), ["RR", "R@5"], reading=reading)["RR"] == 0.5
+
+
+# Cases, results after a wrong one, the option that the refusal prints, RR as a plain loop finds it.
+FIELDS_OF_RESULTS: dict[str, tuple[list[Any], dict[str, Any], dict[str, Any], str]] = {
+    "objects within a field": (
+        [{"query": A, "expect_payload": {"rule": "r1", "part": "p"}}],
+        {"id": "1", "payload": {"rule": "r1", "part": "other"}},
+        {"id": "2", "payload": {"rule": "r1", "part": "p"}},
+        "rule=payload.rule,part=payload.part",
+    ),
+    "fields of nested objects": (
+        [{"query": A, "expected": {"points": ["x"], "citations": {"document": "a.pdf", "must_include_pages": [5, 6]}}}],
+        {"id": "1", "document": "a.pdf", "page": 9},
+        {"id": "2", "document": "a.pdf", "page": 6},
+        "document,must_include_pages=page",
+    ),
+    "tags": (
+        [{"id": "a", "text": A, "expected_tags": ["calm", "warm"]}],
+        {"id": "1", "tags": ["loud"]},
+        {"id": "2", "tags": ["warm", "slow"]},
+        "expected_tags=tags",
+    ),
+    "keys of cases": (
+        [{"query": A, "expected_cause": "disk", "expected_services": ["api"]}],
+        {"id": "1", "cause": "net", "services": ["api"]},
+        {"id": "2", "cause": "disk", "services": ["api", "web"]},
+        "expected_cause=cause,expected_services=services",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIELDS_OF_RESULTS)
+def test_labels_that_are_fields_of_results_match_with_the_option_that_the_refusal_prints(name: str) -> None:
+    rows, wrong, right, option = FIELDS_OF_RESULTS[name]
+    with pytest.raises(InputError) as refused:
+        evaluate({"queries": rows}, lambda query, k: [wrong, right], ["RR"])
+    assert f"--match-field {option} " in (refused.value.hint or "")
+    reading = Reading(match_fields=(option,))
+    assert evaluate({"queries": rows}, lambda query, k: [wrong, right], ["RR"], reading=reading)["RR"] == 0.5
+
+
+def test_a_path_that_no_result_has_is_corrected_by_what_results_have() -> None:
+    rows = [{"query": A, "expected_cause": "disk", "expected_services": ["disk"]},
+            {"query": B, "expected_cause": "net", "expected_services": ["api", "net"]}]  # fmt: skip
+    found = {A: {"id": "1", "cause": "disk", "meta": {"affected_services": ["disk"]}},
+             B: {"id": "2", "cause": "net", "meta": {"affected_services": ["api"]}}}  # fmt: skip
+    reading = Reading(match_fields=("expected_cause=cause,expected_services=services",))
+    with pytest.raises(InputError) as refused:
+        evaluate(rows, lambda query, k: [found[query]], ["RR"], reading=reading)
+    option = "expected_cause=cause,expected_services=meta.affected_services"
+    assert f"--match-field {option} (2 of 2 labels have a value at" in (refused.value.hint or "")
+    scores = evaluate(rows, lambda query, k: [found[query]], ["RR"], reading=Reading(match_fields=(option,)))
+    assert scores["RR"] == 1
+
+
+def test_limits_are_never_compared_as_values() -> None:
+    rows = [{"query": A, "expect": {"genre": "x", "year_min": 1990}}]
+    for option in ("genre,year_min=year", "max_price=price", "made_before=date"):
+        with pytest.raises(UsageError, match="is a limit, which other values satisfy"):
+            evaluate(rows, lambda query, k: [{"id": "1"}], ["RR"], reading=Reading(match_fields=(option,)))
+
+
+def test_a_second_expected_value_that_is_not_compared_is_named() -> None:
+    rows = [{"query": A, "expect_path": "25", "expect_standard": "s-6", "expected_answer": "x", "expected_type": "t"}]
+    assert (
+        "not 'expect_standard'; if a result must have them all: --match-field expect_path=path,expect_standard"
+        in (notes_of(rows)["label-unused"])
+    )
+    assert "label-unused" not in notes_of(cases("expected_file", one=True, expected_answer="x", expected_type="t"))
+
+
+def test_labels_with_an_empty_field_are_counted_and_empty_labels_expect_nothing() -> None:
+    rows = [{"query": query, "expected": [{"document": document, "pages": pages}]}
+            for query, document, pages in ((A, "a.pdf", []), (B, "a.pdf", [3]), ("third?", None, []))]  # fmt: skip
+    reading = Reading(match_fields=("document,pages=page",))
+    with pytest.warns(
+        RankgaugeWarning, match="1 of 3 labels have nothing under 'pages': only their other fields count"
+    ):
+        found = evaluate(rows, lambda query, k: CHUNKS, ["RR"], reading=reading)
+    notes = {note.code: note.message for note in found.notes}
+    first = next(rank for rank, chunk in enumerate(CHUNKS, 1) if chunk["document"] == "a.pdf")
+    page = next(rank for rank, chunk in enumerate(CHUNKS, 1) if (chunk["document"], chunk["page"]) == ("a.pdf", 3))
+    assert found["RR"] == pytest.approx((1 / first + 1 / page) / 2)
+    assert "1 case expects nothing" in notes["expects-nothing"]
+
+
+def test_titles_under_a_key_of_documents_are_labels_of_their_own_by_text() -> None:
+    rows = [{"query": A, "relevant": ["Shutter", "The Prestige"]}]
+    results = {A: {"id": "7", "text": "Shutter: a film"}}
+    found = evaluate(rows, returning(results), ["RR", "R@5"], reading=Reading(match="text"))
+    assert (found["RR"], found["R@5"]) == (0.5, 0.5)
+
+
+def notes_on(labels: Any, results: Any) -> list[Any]:
+    """The notes of an evaluation."""
+    return list(evaluate(labels, results, ["RR"]).notes)
+
+
+def test_parts_of_ids_are_not_suggested_if_they_would_match_other_ids() -> None:
+    results = {"q": ["doc-10/a.md", "doc-1/a.md"]}
+    codes = {note.code for note in notes_on({"q": {"doc-1": 1}}, results)}
+    assert "nothing-judged" in codes
+    assert "labels-contained" not in codes
+    assert "labels-contained" in {note.code for note in notes_on({"q": {"doc-2": 1}}, {"q": ["doc-2/a.md"]})}
+
+
+def test_the_end_of_a_path_is_suggested_before_a_part_of_an_id() -> None:
+    codes = {note.code for note in notes_on({"q": {"a.md": 1}}, {"q": ["docs/a.md"]})}
+    assert {"labels-suffix"} == codes & {"labels-suffix", "labels-contained"}
+    mixed = {"q": {"a.md": 1, "bee": 1, "cow": 1}}
+    codes = {note.code for note in notes_on(mixed, {"q": ["docs/a.md", "docs/bee.md", "docs/cow.md"]})}
+    assert {"labels-contained"} == codes & {"labels-suffix", "labels-contained"}
+
+
+def test_two_keys_of_expected_text_that_do_not_say_so_are_refused() -> None:
+    rows = cases("keywords", {A: ["settings"]}, key_facts=["reset"])
+    for reading, hint in ((Reading(), "--match text --column relevant=keywords"), (Reading(match="text"), "choose")):
+        with pytest.raises(InputError, match=hint):
+            evaluate(rows, returning({A: {"id": "c", "text": "settings"}}), ["RR"], reading=reading)
+    named = Reading(match="text", columns={"relevant": "keywords"})
+    assert evaluate(rows, returning({A: {"id": "c", "text": "settings"}}), ["RR"], reading=named)["RR"] == 0.5
+
+
+def test_cases_without_the_key_of_expected_text_are_named_with_the_way_to_leave_them_out() -> None:
+    rows = [*cases("keywords", {A: ["settings"]}), {"question": B}]
+    with pytest.raises(InputError, match=r"(?s)to leave such cases out: 'test cases#\[\?keywords\]'"):
+        evaluate(rows, returning({A: {"id": "c", "text": "settings"}}), ["RR"], reading=Reading(match="text"))
 
 
 def test_two_cases_may_have_the_same_text_if_they_have_ids() -> None:

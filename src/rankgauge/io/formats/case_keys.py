@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from rankgauge.errors import Note
-from rankgauge.io.formats.expected_text import WORD, text_key_of
+from rankgauge.io.formats.expected_text import WORD, plain_text_key_of, quote_key, text_key_of
 from rankgauge.io.formats.json_text import JsonPairs
 from rankgauge.io.formats.named_columns import columns_for, normalize_name
 
@@ -53,6 +53,7 @@ NOUNS = ("document", "doc", "source", "file", "path", "chunk", "note", "memory",
          "citation", "symbol", "function", "article", "clause", "section", "url", "uri")  # fmt: skip
 OTHER_THINGS = {"answer", "answers", "case", "category", "class", "intent", "label", "query", "question", "response",
                 "tenant", "test", "tool", "tools", "user"}  # whose ids are not those of documents  # fmt: skip
+ANSWER_WORDS = {"answer", "answers", "response", "responses", "reply", "output"}  # what a system says, not documents
 ID_MARK = re.compile(r"^(?=\S*[0-9/_.:#-])\S+$")  # of a text that may be an id
 COLLECTIVES = ("results", "items", "hits", "retrieved")  # may also be a number, or objects of any kind
 
@@ -111,6 +112,27 @@ def expected_text_keys(names: Iterable[str]) -> list[str]:
     ]
 
 
+def plain_text_keys(records: Sequence[Mapping[str, Any]], taken: Iterable[str] = ()) -> list[str]:
+    """The keys that may hold expected text though no name says so: lists of words or of quotes under ``keywords``."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return [
+        name
+        for name in names
+        if name not in taken
+        and plain_text_key_of(name) is not None
+        and any(_holds_strings(record[name]) for record in records if name in record)
+    ]
+
+
+def _holds_strings(value: Any) -> bool:
+    """Whether a value is a list of strings of which one is words, or of objects that have a quote."""
+    if not is_plain_list(value) or not value:
+        return False
+    if all(isinstance(item, JsonPairs) for item in value):
+        return all(quote_key(item.names()) is not None for item in value)
+    return all(isinstance(item, str) for item in value) and holds_words(value)
+
+
 def is_text_or_label(name: str) -> bool:
     """Whether a name fits both expected text and relevant documents: ``must_include``, whose values decide."""
     return label_kind(name) == "bare" and text_key_of(name) is not None
@@ -132,6 +154,11 @@ def stem_size(name: str) -> int:
     """How many words of a name are the stem of a key of relevant documents: 1 for ``expected_topic``."""
     words = _lowered(WORD.findall(name))
     return max((size for size in range(1, MAX_STEM + 1) if words[:size] in STEM_WORDS), default=0)
+
+
+def is_answer(name: str) -> bool:
+    """Whether a key has what a system should say, by its name: ``expected_answer``."""
+    return bool(ANSWER_WORDS & set(_lowered(WORD.findall(name))))
 
 
 def _lowered(words: Sequence[str]) -> tuple[str, ...]:
@@ -193,7 +220,10 @@ def is_case(record: Mapping[str, Any]) -> bool:
     has_grades = any(holds_grades(record[name]) for name in names_for(names, "grades"))
     has_results = any(_lists_results(record[name]) for name in names_for(names, "retrieved"))
     has_objects = bool(names_for(names, "query")) and any(_holds_lists(name, value) for name, value in record.items())
-    has_labels = has_labels or has_objects
+    has_fields = bool(names_for(names, "query")) and any(
+        stem_size(name) and not is_answer(name) and is_plain_list(value) and value for name, value in record.items()
+    )
+    has_labels = has_labels or has_objects or has_fields
     return (has_text and not has_document) or has_labels or has_grades or has_results or _has_nested_text(record)
 
 
@@ -258,6 +288,11 @@ def answerable_flag(record: Mapping[str, Any]) -> bool | None:
     if any(flag is False for flag, _ in flags):
         return True
     return False if any(_says_nothing(name, value) for name, value in record.items()) else None
+
+
+def is_kind(name: str) -> bool:
+    """Whether a key has the kind of a case, or how a system should behave, by its name: ``expected_category``."""
+    return bool(KIND_NAME.fullmatch(normalize_name(name))) or _flag(name) is not None
 
 
 def says_nothing(kind: str) -> bool:

@@ -22,6 +22,7 @@ from rankgauge.io.formats.case_keys import (
     answerable_flag,
     holds_labels,
     is_case,
+    is_plain_list,
     label_kind,
     names_for,
     says_nothing,
@@ -234,8 +235,15 @@ def _plain_cases(document: Any) -> Items:
 
 
 def _is_one_case(document: JsonPairs) -> bool:
-    """Whether an object is one case, rather than something around cases."""
-    return not is_around(document) and is_case(dict(document))
+    """Whether an object is one case, rather than something around cases: lists of cases may be called ``positive``."""
+    holds_cases = any(label_kind(name) and isinstance(value, list) and _have_texts(value) for name, value in document)
+    return not holds_cases and not is_around(document) and is_case(dict(document))
+
+
+def _have_texts(items: Sequence[Any]) -> bool:
+    """Whether the first entries of a list are cases that have the text of a query."""
+    objects = [item for item in items[:SAMPLE] if isinstance(item, JsonPairs)]
+    return bool(objects) and all(is_case(dict(item)) and _has_role(item, "query") for item in objects)
 
 
 def is_around(document: JsonPairs) -> bool:
@@ -405,11 +413,12 @@ def _unknown_lists(source: str, lists: Mapping[str, list[JsonPairs]]) -> InputEr
     """The error for lists of which none has cases by its keys: their names, and how to choose a list and its keys."""
     names = {name: objects[0].names() for name, objects in lists.items()}
     likely = [name for name, keys in names.items() if names_for(keys, "query") and any(label_kind(key) for key in keys)]
+    likely = likely or [name for name, keys in names.items() if any(label_kind(key) for key in keys)]
     counted = listing((f"{shown(name)} ({plural(len(objects), 'object')})" for name, objects in lists.items()), 5)
     chosen = (likely or list(names))[0]
     missing = [role for role in ("query", "relevant") if not _has_role(lists[chosen][0], role)]
-    label = next(filter(label_kind, names[chosen]), "KEY")
-    keys = "".join(f" --column {role}={label if role == 'relevant' else 'KEY'}" for role in missing)
+    likely_keys = {"query": _likely_text(lists[chosen]), "relevant": _likely_labels(lists[chosen])}
+    keys = "".join(f" --column {role}={likely_keys[role]}" for role in missing)
     found = f"{shown(chosen)} has the keys {listing(map(shown, names[chosen]), 8)}"
     what = " and ".join({"query": "the query", "relevant": "the relevant documents"}[role] for role in missing)
     return InputError.at(
@@ -417,7 +426,7 @@ def _unknown_lists(source: str, lists: Mapping[str, list[JsonPairs]]) -> InputEr
         None,
         f"this looks like test cases in {plural(len(lists), 'list')}: {counted}; {found}"
         + (f", and no key is known for {what}" if missing else ""),
-        hint=f"choose: {_choices(source, likely or names)}{', with' if keys else ''}{keys}",
+        hint=f"choose: {_choices(source, likely or names)}{f', with{keys}' if keys else ''}",
     )
 
 
@@ -425,3 +434,24 @@ def _has_role(item: JsonPairs, role: str) -> bool:
     if role == "query":
         return any(isinstance(dict(item)[name], str) for name in names_for(item.names(), role))
     return any(holds_labels(name, value) for name, value in item)
+
+
+def _likely_text(objects: Sequence[JsonPairs]) -> str:
+    """The key that may have the texts of queries: the only one whose values are texts of several words."""
+    sample = [dict(item) for item in objects[:SAMPLE]]
+    names = [
+        name
+        for name in sample[0]
+        if not label_kind(name) and all(len(str(one.get(name) or "").split()) > 2 for one in sample)
+    ]
+    texts = [name for name in names if all(isinstance(one.get(name), str) for one in sample)]
+    return texts[0] if len(texts) == 1 else "KEY"
+
+
+def _likely_labels(objects: Sequence[JsonPairs]) -> str:
+    """The key that may have the labels: one with a name of labels, or what such a key has within."""
+    names = objects[0].names()
+    name = next(filter(label_kind, names), "KEY")
+    value = dict(objects[0]).get(name)
+    inner = [key for key, listed in value if is_plain_list(listed)] if isinstance(value, JsonPairs) else []
+    return f"{name}.{inner[0]}" if len(inner) == 1 else name

@@ -30,6 +30,8 @@ ID_WORDS = {"id", "ids", "doc", "docs", "document", "documents", "source", "sour
 TEXT_NOUNS = {"content", "contents", "context", "contexts", "fact", "facts", "keyword", "keywords", "phrase", "phrases",
               "quote", "quotes", "snippet", "snippets", "term", "terms", "text", "texts"}  # fmt: skip
 TEXT_OWNERS = {"doc", "docs", "document", "documents", "source", "sources", "file", "files"}  # which have such texts
+PLAIN_NOUNS = TEXT_NOUNS - {"text", "texts", "content", "contents"} | {"hint", "hints", "mention", "mentions"}
+NEGATIVE_WORDS = {"avoid", "banned", "exclude", "excluded", "forbid", "forbidden", "negative", "no", "not", "reject"}
 PATTERN_WORDS = {"match", "matches", "pattern", "patterns", "regex", "regexes", "regexp"}
 PART_WORDS = {"contain", "contains", "substring", "substrings", "hint", "hints", "fragment", "fragments"}
 ALL_WORDS = {"all", "must"}
@@ -62,6 +64,18 @@ def text_key_of(name: str) -> TextKey | None:
         return None
     kind: TextKind = "pattern" if known & PATTERN_WORDS else "prefix" if "prefix" in known else "contains"
     return TextKey(bool(known & ALL_WORDS), kind)
+
+
+def plain_text_key_of(name: str) -> TextKey | None:
+    """What a key asks for that may hold expected text, though its name does not say that it is expected: ``keywords``.
+
+    ``key_facts``, ``any_of``, ``candidateHints``, ``contexts``: for cases without a key that says so.
+    """
+    words = [word.lower() for word in WORD.findall(name)]
+    if not words or set(words) & (NEGATIVE_WORDS | ID_WORDS):
+        return None
+    is_group = words in (["any"], ["all"], ["any", "of"], ["all", "of"])
+    return TextKey("all" in words, "contains") if is_group or words[-1] in PLAIN_NOUNS else None
 
 
 def is_part_of_id(name: str) -> bool:

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.formatting import listing
+from rankgauge.core.formatting import listing, plural
 from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.io.formats.case_keys import field_path, label_kind
 from rankgauge.io.formats.expected_text import WORD, text_key_of
 from rankgauge.io.formats.json_mapping import DESCRIPTIONS, id_key_of
 from rankgauge.io.formats.json_text import JsonPairs, describe_json
@@ -27,12 +28,26 @@ BETWEEN = ".."
 EXAMPLE = "--match-field doc_id=metadata.doc,clause=metadata.clause"
 Compare = Callable[[str, str], bool]
 ABSENT = object()
+EXAMINED_RESULTS = 1000
 WRAPPERS = ("node", "document")  # of a result with its score
 RANGE_WORDS = {"line", "lines", "linerange", "range", "span"}
 PART_WORDS = {"contain", "contains", "substring", "includes", "include", "fragment", "hint"}
 PREFIX_WORDS = {"prefix", "startswith"}
 IDENTIFYING = {"title", "url", "source", "kind", "type", "name"}  # descriptions, unless a label has no id
+LIMIT_WORDS = {"min", "max", "gte", "lte", "gt", "lt", "before", "after"}  # of values that are not to be equal
+RANK_WORDS = {"rank", "position", "hits", "results", "matches", "count", "score", "recall", "precision", "k", "tokens"}
+NEGATIVE = re.compile(r"(?:forbid|avoid|exclude|reject|mustnot|shouldnot|not)\w*|acceptable\w*")
 NO_FIELDS = re.compile(r"(?:max|min)\w*|k|topk|why|reason\w*|rationale|note\w*|comment\w*|description|verify|optional")
+
+
+LIST_DOCUMENTS = 'list the documents that match: {"query": "…", "relevant_ids": ["…"]}'
+
+
+def is_limit(name: str) -> bool:
+    """Whether a field of labels limits a value rather than saying what it is: ``year_min``, ``max_price``."""
+    words = _words(name)
+    is_first = words[:1] and words[0] in LIMIT_WORDS and not RANK_WORDS & set(words)
+    return len(words) > 1 and bool(is_first or words[-1] in LIMIT_WORDS)
 
 
 @dataclass(frozen=True)
@@ -62,7 +77,12 @@ class MatchField:
         )
         if not all(all(side) and len(side) <= 2 for side in sides):
             raise UsageError(f"--match-field takes FIELD=PATH, found {shown(text)}", hint=EXAMPLE)
-        return cls(sides[0], sides[1] if sign else tuple(map(_compared_name, sides[0])))
+        if any(map(is_limit, sides[0])):
+            raise UsageError(
+                f"--match-field compares values, and {shown(label)} is a limit, which other values satisfy",
+                hint=LIST_DOCUMENTS,
+            )
+        return cls(sides[0], sides[1] if sign else tuple(map(compared_name, sides[0])))
 
 
 class FieldLabels:
@@ -70,6 +90,7 @@ class FieldLabels:
 
     def __init__(self, fields: Sequence[MatchField]) -> None:
         self.fields = tuple(fields)
+        self._first_results: list[Any] = []  # to say where they have what labels expect
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> FieldLabels:
@@ -91,10 +112,17 @@ class FieldLabels:
             raise InputError(f"a label has none of {listing(map(shown, self.names), 5)}: found {_described(value)}")
         return json.dumps(values, ensure_ascii=False)
 
+    def is_empty(self, value: Any) -> bool:
+        """Whether a label has the fields, and nothing in any of them."""
+        found = [_at(value, name) for name in self.names] if isinstance(value, (JsonPairs, Mapping)) else []
+        return any(one is not ABSENT for one in found) and all(one in (ABSENT, None, "", []) for one in found)
+
     def result_id(self, value: Any) -> str:
         """The id of a result, or of the first of a pair of a result and its score; its own id is the last value."""
         if isinstance(value, (tuple, list)) and len(value) == 2 and not isinstance(value, JsonPairs):
             value = value[0] if not hasattr(value, "_fields") else value
+        if len(self._first_results) < EXAMINED_RESULTS:
+            self._first_results.append(value)
         values = self._values_at(value, [field.result for field in self.fields], "a result")
         own = str(_own_id(value))
         if own not in values:
@@ -123,8 +151,11 @@ class FieldLabels:
                 return False
         return True
 
-    def check_results(self, results: Iterable[str]) -> None:
-        """Raise if there are results, and none has one of the fields: its path is wrong."""
+    def check_results(self, results: Iterable[str], labels: Iterable[str] = ()) -> None:
+        """Raise if there are results, and none has one of the fields: its path is wrong.
+
+        If the first results have what labels expect at another path, the hint is the option with it.
+        """
         try:
             rows = [self._values(name, "the result") for name in results]
         except InputError:
@@ -134,10 +165,40 @@ class FieldLabels:
                 others = [one.result[0] for place, one in enumerate(self.fields) if any(row[place] for row in rows)]
                 found = f"found {listing(map(shown, others), 5)}" if others else "found none of the fields"
                 name, path = BETWEEN.join(field.label), BETWEEN.join(field.result)
+                example = f"--match-field {name}=PATH, for example {name}=metadata.{path}"
                 raise InputError(
                     f"no result has {shown(path)}: {found}",
-                    hint=f"say where results have it: --match-field {name}=PATH, for example {name}=metadata.{path}",
+                    hint=f"say where results have it: {self._corrected(labels) or example}",
                 )
+
+    def _corrected(self, labels: Iterable[str]) -> str:
+        """The option with the paths at which the first results have what labels expect; empty if one is not found."""
+        rows = [self._values(label, "the label") for label in labels]
+        paths = dict.fromkeys(path for result in self._first_results for path in _paths_of(result))
+        values = {path: self._values_of_results(path) for path in paths}
+        taken = {path for field in self.fields for path in field.result}
+        parts, counts = [], []
+        for number, field in enumerate(self.fields):
+            name, own = BETWEEN.join(field.label), BETWEEN.join(field.result)
+            if field.is_range or own in values or own == "id":
+                parts.append(name if name == own else f"{name}={own}")
+                continue
+            wanted = [set(_listed(row[number])) for row in rows if row[number] is not None]
+            found = {path: sum(bool(one & values[path]) for one in wanted) for path in values if path not in taken}
+            words = set(_words(name))
+            best = max(found, key=lambda path: (found[path], len(words & set(_words(path)))), default="")
+            if not found.get(best):
+                return ""
+            taken.add(best)
+            parts.append(name if name == best else f"{name}={best}")
+            counts.append(f"{found[best]} of {plural(len(wanted), 'label')} have a value at {shown(best)}")
+        return f"--match-field {','.join(parts)} ({', '.join(counts)})" if counts else ""
+
+    def _values_of_results(self, path: str) -> set[str]:
+        """What the first results have at a path, as text."""
+        found = [_at(result, path) for result in self._first_results]
+        listed = [one for value in found for one in (value if isinstance(value, (list, tuple)) else [value])]
+        return {str(one) for one in listed if isinstance(one, (str, int)) and not isinstance(one, bool)}
 
     def _values(self, name: str, what: str) -> list[Any]:
         """The values that an id lists; raises if it is an id of another kind."""
@@ -154,8 +215,20 @@ class FieldLabels:
         return list(values[:size])
 
 
-def suggested_fields(labels: Iterable[Mapping[str, Any]]) -> str:
-    """The fields of labels that say which result is meant, as ``--match-field`` takes them; empty if there are none."""
+def _paths_of(result: Any) -> list[str]:
+    """The dotted names of what a result has, and of what objects in it have."""
+    paths = []
+    for name, value in result.items() if isinstance(result, Mapping) else ():
+        inner = [f"{name}.{key}" for key in value] if isinstance(value, Mapping) else [name]
+        paths += [path for path in map(str, inner) if "," not in path and "=" not in path]
+    return paths
+
+
+def suggested_fields(labels: Iterable[Mapping[str, Any]], within: str = "") -> str:
+    """The fields of labels that say which result is meant, as ``--match-field`` takes them; empty if there are none.
+
+    ``within`` is the field of a result that may have them all.
+    """
     fields: dict[str, str] = {}
     for label in labels:
         others = DESCRIPTIONS if id_key_of(label) else DESCRIPTIONS - IDENTIFYING
@@ -164,7 +237,8 @@ def suggested_fields(labels: Iterable[Mapping[str, Any]]) -> str:
             if name in described or not _is_condition(name, value):
                 continue
             is_plural = isinstance(value, list) and name.endswith("s") and not name.endswith("ss")
-            path = _compared_name(name[:-1] if is_plural else name)
+            path = compared_name(field_path(name, is_list=is_plural))
+            path = f"{within}.{path}" if within else path
             fields.setdefault(name, name if path == name else f"{name}={path}")
     return ",".join(fields.values())
 
@@ -177,7 +251,9 @@ def suggested_names(labels: Iterable[Mapping[str, Any]]) -> list[str]:
 def _is_condition(name: str, value: Any) -> bool:
     """Whether a field of a label says which result is meant, rather than describing it."""
     is_part = (_words(name) or [""])[-1] in PART_WORDS | PREFIX_WORDS
-    if NO_FIELDS.fullmatch(normalize_name(name)) or (text_key_of(name) is not None and not is_part):
+    if any(names.fullmatch(normalize_name(name)) for names in (NO_FIELDS, NEGATIVE)) or (
+        text_key_of(name) is not None and not is_part and not label_kind(name)
+    ):
         return False
     items = value if isinstance(value, list) and not isinstance(value, JsonPairs) else [value]
     return bool(items) and all(isinstance(one, (str, int)) and not isinstance(one, bool) for one in items)
@@ -187,7 +263,7 @@ def _words(name: str) -> list[str]:
     return [word.lower() for word in WORD.findall(name)]
 
 
-def _compared_name(name: str) -> str:
+def compared_name(name: str) -> str:
     """The field of a result that a label with such a name is compared with: ``title`` for ``title_contains``."""
     parts = WORD.findall(name)
     if len(parts) < 2 or parts[-1].lower() not in PART_WORDS | PREFIX_WORDS:

@@ -23,14 +23,24 @@ from rankgauge.io.formats.case_keys import (
     field_path,
     holds_labels,
     holds_words,
+    is_answer,
+    is_kind,
     is_plain_list,
     is_text_or_label,
     label_kind,
     names_for,
+    plain_text_keys,
     stem_size,
 )
 from rankgauge.io.formats.expected_text import PART_WORDS, WORD, is_part_of_id, quote_key, text_key_of
-from rankgauge.io.formats.field_labels import FieldLabels, suggested_fields, suggested_names
+from rankgauge.io.formats.field_labels import (
+    LIST_DOCUMENTS,
+    FieldLabels,
+    compared_name,
+    is_limit,
+    suggested_fields,
+    suggested_names,
+)
 from rankgauge.io.formats.json_mapping import further_fields, id_key_of
 from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles, columns_for
@@ -159,6 +169,7 @@ class KeyFinder:
         matches = [name for name in matches if label_kind(name) != "any id"] or matches
         if not matches:
             matches = self._nested(lambda name: label_kind(name) is not None, _is_list)
+            self._check_nested_fields(matches)
         if not matches and self._matches_parts():
             matches = [name for name in self.names if is_part_of_id(name)]
         if len(matches) > 1:
@@ -172,7 +183,42 @@ class KeyFinder:
                 )
             )
             matches = with_id
-        return matches[0] if matches else None
+        if not matches:
+            return None
+        if dropped := self._dropped_keys(matches[0]):
+            fields = ",".join(f"{name}={compared_name(field_path(name))}" for name in (matches[0], *dropped))
+            self.notes.append(
+                Note(
+                    "label-unused",
+                    f"{self.source}: only {shown(matches[0])} is compared, not {listing(map(shown, dropped), 3)}; if a "
+                    f"result must have them all: --match-field {fields} (FIELD=PATH says where)",
+                )
+            )
+        return matches[0]
+
+    def _dropped_keys(self, key: str) -> list[str]:
+        """The keys that expect one more value of a result, beside a key of documents that has one value each."""
+        if self._has(key, _is_list) or not self._has(key, _is_something):
+            return []
+        return [
+            name
+            for name in self.names
+            if name != key
+            and stem_size(name)
+            and not is_answer(name)
+            and not is_kind(name)
+            and label_kind(name) is None
+            and text_key_of(name) is None
+            and self._has(name, _is_word)
+            and not self._has(name, lambda value: _is_something(value) and not _is_word(value))
+        ]
+
+    def _check_nested_fields(self, matches: Sequence[str]) -> None:
+        """Raise if one of some nested keys has the others: it is an object with fields, of which each must match."""
+        for name in matches:
+            if any(other.startswith(f"{name}.") for other in matches):
+                labels = [label for record in self.records for label in _objects(record.get(name))]
+                raise object_labels_error(self.source, name, labels)
 
     # -- labels with several fields, in objects or beside each other
 
@@ -187,6 +233,7 @@ class KeyFinder:
             and self._has(name, lambda value: any(tops & label.keys() for label in _objects(value)))
         ]
         matches = [name for name in matches if label_kind(name)] or matches
+        matches = matches or self._nested(lambda name: True, lambda value: _have_all(value, tops))
         if len(matches) > 1:
             raise self._ambiguous("relevant", matches)
         if matches:
@@ -222,6 +269,13 @@ class KeyFinder:
                     f"no label has {shown(name)}, which --match-field names: found {_names_text(known)}",
                     hint=f"did you mean {close}?" if close else None,
                 )
+        for name in self.fields.names:
+            empty = sum(label.get(name, "-") in (None, "", []) and not self.fields.is_empty(label) for label in labels)
+            if empty:
+                message = (
+                    f"{empty} of {len(labels)} labels have nothing under {shown(name)}: only their other fields count"
+                )
+                self.notes.append(Note("field-empty", f"{self.source}: {message}"))
         used = {name.partition(".")[0] for name in self.fields.names}
         if others := [name for name in suggested_names(labels) if name not in used]:
             message = f"{self.source}: labels also have {_names_text(others)}, which is not compared"
@@ -276,6 +330,11 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     return [dict(item) for item in items if isinstance(item, JsonPairs)]
 
 
+def _have_all(value: Any, names: set[str]) -> bool:
+    """Whether an object, or one of a list, has all of some keys."""
+    return any(names <= label.keys() for label in _objects(value))
+
+
 def _names_text(names: Iterable[str]) -> str:
     return listing(map(shown, names), 12) or "none"
 
@@ -303,6 +362,10 @@ def _is_list(value: object) -> bool:
     return isinstance(value, list)
 
 
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and len(value.split()) == 1
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -322,6 +385,12 @@ FITTING: dict[str, Callable[[Any], bool]] = {
     "cost": _is_number,
     "refused": lambda value: isinstance(value, bool),
 }
+
+
+def _are_ranges(value: Any) -> bool:
+    """Whether a list has pairs of numbers, the start and the end of something; or is empty."""
+    items = value if is_plain_list(value) else []
+    return all(is_plain_list(item) and len(item) == 2 and all(map(_is_number, item)) for item in items)
 
 
 def _is_something(value: object) -> bool:
@@ -357,7 +426,23 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
             f"test cases that expect text ({listing(map(shown, texts), 3)}), not documents; {found}",
             hint="; ".join(hints),
         )
+    if plain := plain_text_keys(table.records, names_for(names, "query")):
+        choice = f" --column relevant={plain[0]}" if len(plain) > 1 else ""
+        return InputError.at(
+            source,
+            None,
+            f"test cases without a key for the relevant documents; {listing(map(shown, plain), 3)} may be expected "
+            f"text; {found}",
+            hint=f"compare with the texts of the results: --match text{choice}",
+        )
     if groups := [name for name in names if any(_is_nested(record.get(name)) for record in table.records)]:
+        if all(_are_ranges(record.get(groups[0])) for record in table.records):
+            return InputError.at(
+                source,
+                None,
+                f"test cases whose {shown(groups[0])} has pairs of numbers, expected the ids of documents; {found}",
+                hint=LIST_DOCUMENTS,
+            )
         return InputError.at(
             source,
             None,
@@ -369,7 +454,15 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
         if any(objects):
             return object_labels_error(source, answers[0], [dict(value) for value in objects])
         return _answer_error(source, table, answers[0])
-    others = [name for name in names if not any(names_for([name], role) for role in ("id", "query", "k"))]
+    others = [
+        name
+        for name in names
+        if not is_answer(name) and not any(names_for([name], role) for role in ("id", "query", "k"))
+    ]
+    for name in filter(stem_size, others):
+        labels = [label for record in table.records for label in _objects(record.get(name))]
+        if suggested_fields(labels):
+            return object_labels_error(source, name, labels, within=field_path(name))
     stemmed = [
         name for name in others if stem_size(name) and any(_is_label_value(one.get(name)) for one in table.records)
     ]
@@ -378,18 +471,21 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
     if stemmed == likely != []:
         field = likely[0]
         hint += f"; if results have it as a field: --match-field {field}={field_path(field)} (FIELD=PATH says where)"
+    elif len(stemmed) > 1:
+        fields = ",".join(f"{name}={field_path(name)}" for name in stemmed)
+        hint = f"if results have them as fields: --match-field {fields} (FIELD=PATH says where)"
     return InputError.at(
         source,
         None,
         "test cases without a key for the relevant documents (relevant_ids, expected_sources, gold_file, …), " + found,
-        hint=hint,
+        hint=hint if others else LIST_DOCUMENTS,
     )
 
 
 def _answer_error(source: str, table: Records, name: str) -> InputError:
     """The error for a key of labels that has a text: an answer, unless it is an id."""
     hint = f"if it is an id, say so: --column relevant={name}"
-    others = [other for other in table.names if label_kind(other) is None]
+    others = [other for other in table.names if label_kind(other) is None and not is_answer(other)]
     lists = [other for other in others if any(is_plain_list(record.get(other)) for record in table.records)]
     if lists and any(" " in str(record.get(name, "")) for record in table.records):
         hint = f"name the key of the documents: --column relevant={lists[0]}"
@@ -440,13 +536,24 @@ def _id_and_grade(label: Mapping[str, Any]) -> list[str]:
 
 
 def object_labels_error(
-    source: str, name: str, labels: Sequence[Mapping[str, Any]], line: int | None = None
+    source: str, name: str, labels: Sequence[Mapping[str, Any]], line: int | None = None, within: str = ""
 ) -> InputError:
-    """The error for labels that are objects: around a list of ids, or with fields that a result must have."""
+    """The error for labels that are objects: around a list of ids, or with fields that a result must have.
+
+    ``within`` is the field of a result that may have them.
+    """
     keys = list(dict.fromkeys(key for label in labels for key in label))
     lists = [key for key in keys if any(isinstance(label.get(key), list) for label in labels)]
     stemmed = [key for key in lists if tuple(word.lower() for word in WORD.findall(key)[:1]) in STEM_WORDS]
-    fields, names = suggested_fields(labels), suggested_names(labels)
+    fields, names = suggested_fields(labels, within), suggested_names(labels)
+    if limits := list(filter(is_limit, keys)):
+        return InputError.at(
+            source,
+            line,
+            f"test cases whose {shown(name)} has objects with {listing(map(shown, keys), 8)}; {shown(limits[0])} is a "
+            "limit, and only values are compared",
+            hint=LIST_DOCUMENTS,
+        )
     expected = "expected ids, or the fields that a result must have"
     hints = []
     if (quote := quote_key(keys)) is not None and text_key_of(name) is not None:

@@ -363,6 +363,7 @@ class Log:
             return value
         make_id = self.fields.result_id if kind == "run" else self.fields.label_id
         try:
+            items = [item for item in items if kind == "run" or not self.fields.is_empty(item)]
             return [_with_id(item, make_id(item), kind) for item in items]
         except InputError as error:
             raise StructureError(error.message, expected="the fields that --match-field names") from None

@@ -200,8 +200,82 @@ def _document_notes(qrels: Qrels, run: Run, hits: Hits, known: tuple[Note, ...])
     if len(hits.rank) or hits.judgments == "passages":
         return notes
     extras = run.extras or RunExtras()
-    found = nothing_judged(overlap, extras.metadata, ids_change=extras.ids_change, is_explained=bool(notes))
-    return (found, *notes)
+    returned = () if notes or hits.judgments != "grades" else _part_notes(qrels, run)
+    found = nothing_judged(
+        overlap,
+        extras.metadata,
+        ids_change=extras.ids_change,
+        is_explained=bool(notes),
+        has_option=bool(returned),
+    )
+    return (found, *notes, *returned)
+
+
+# -- labels of which none is an id: what was returned may contain them ------------------------------------------------
+
+MIN_PART = 3  # bytes of a label that is looked for in ids and texts
+EXAMINED_PER_QUERY = 100  # labels, and results
+MIN_SHARE = 0.5  # of the labels that must be found, so that the option is worth its name
+
+
+def _part_notes(qrels: Qrels, run: Run) -> tuple[Note, ...]:
+    """A note if labels are parts of the ids of results, or of their texts, with the option that compares these.
+
+    A part of an id begins and ends at a mark: if ``doc-1`` is also found in ``doc-10``, comparing parts is no way out.
+    """
+    extras = run.extras or RunExtras()
+    texts = extras.texts if extras.is_live else {}  # those of a log are not kept on every way in
+    in_ids: list[tuple[str, str]] = []
+    in_texts: list[tuple[str, str]] = []
+    labels_seen, is_loose = 0, False
+    for labels, results in _labels_and_results(qrels, run):
+        labels_seen += len(labels)
+        for label in labels:
+            if len(label.encode("utf-8", "surrogateescape")) < MIN_PART:
+                continue
+            with_part = [result for result in results if label in result]
+            is_loose = is_loose or any(not _is_bounded(label, result) for result in with_part)
+            in_ids += [(label, with_part[0])] if with_part else []
+            in_text = (result for result in results if label in (texts.get(result) or ""))
+            in_texts += [(label, result) for result in islice(in_text, 1)]
+    if in_ids and not is_loose and len(in_ids) >= max(MIN_SHARE * labels_seen, len(in_texts)):
+        return (_part_note("labels-contained", in_ids, labels_seen, "part of a result's id", "contains"),)
+    if in_texts and len(in_texts) >= MIN_SHARE * labels_seen:
+        return (_part_note("labels-in-texts", in_texts, labels_seen, "in the text of a result", "text"),)
+    return ()
+
+
+def _part_note(code: str, found: list[tuple[str, str]], labels_seen: int, where: str, rule: str) -> Note:
+    label, result = found[0]
+    verb = "is" if len(found) == 1 else "are"
+    in_result = f"{shown(label)} in {'that of ' if rule == 'text' else ''}{shown(result)}"
+    count = f"{len(found):,} of {plural(labels_seen, 'label')}"
+    return Note(code, f"{count} {verb} {where}: {in_result}: --match {rule} (Reading(match={rule!r}))")
+
+
+def _is_bounded(label: str, result: str) -> bool:
+    """Whether a label is in an id, and neither a letter nor a digit is beside it."""
+    start = result.find(label)
+    while start >= 0:
+        before, after = result[max(start - 1, 0) : start], result[start + len(label) :][:1]
+        if not (before.isalnum() and label[0].isalnum()) and not (after.isalnum() and label[-1].isalnum()):
+            return True
+        start = result.find(label, start + 1)
+    return False
+
+
+def _labels_and_results(qrels: Qrels, run: Run) -> Iterator[tuple[list[str], list[str]]]:
+    """The relevant labels and the ids of the results of each query, as far as the first results go."""
+    queries, numbers = qrels.query_index.find(run.queries, np.zeros(len(run.queries), dtype=np.int64))
+    results_seen = 0
+    for query, number in zip(queries.tolist(), numbers.tolist(), strict=True):
+        results = np.arange(int(run.offsets[query]), int(run.offsets[query + 1]))
+        results_seen += len(results)
+        if results_seen > EXAMINED_PATHS:
+            return
+        own = np.arange(int(qrels.offsets[number]), int(qrels.offsets[number + 1]))
+        labels = qrels.docs.take(own[qrels.grades[own] > 0][:EXAMINED_PER_QUERY]).to_text()
+        yield labels, run.docs.take(results[:EXAMINED_PER_QUERY]).to_text()
 
 
 # -- labels that are paths: the end of one may be what results have --------------------------------------------------
@@ -229,7 +303,8 @@ def _unretrieved(qrels: Qrels, hits: Hits) -> NDArray[np.bool_]:
 def _path_notes(qrels: Qrels, run: Run, hits: Hits) -> tuple[Note, ...]:
     """A note if labels that were not retrieved are the ends of paths that were, or are the same but for a slash.
 
-    A label without a folder may be the name of many files: it counts only if no result of its query is judged.
+    A label without a folder may be the name of many files: it counts only if no result of its query is judged. If no
+    result is judged at all, and most labels are not the ends of paths, they may be parts of ids: no note then.
     """
     from rankgauge.io.matching import path_key, resolve_paths  # few labels are paths
 
@@ -248,7 +323,8 @@ def _path_notes(qrels: Qrels, run: Run, hits: Hits) -> tuple[Note, ...]:
         labels = [label for label in labels if not hits.count[number] or "/" in path_key(label)]
         resolved = resolve_paths(labels, run.docs.take(results).to_text()) if labels else {}
         found += [(label, next(iter(ids))) for label, ids in resolved.items()]
-    if not found:
+    is_rare = not len(hits.rank) and len(found) < MIN_SHARE * labels_seen
+    if not found or (is_rare and _part_notes(qrels, run)):
         return ()
     label, result = found[0]
     return (
