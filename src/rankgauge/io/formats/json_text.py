@@ -97,9 +97,10 @@ def decode_json(source: str, line: int | None, text: str, decoder: json.JSONDeco
         return decoder.decode(text)
     except json.JSONDecodeError as error:
         may_be_lines = line is None and error.msg == "Extra data"
-        before = text[: error.pos].rstrip()
-        if before.endswith(",") and text[error.pos : error.pos + 1] in ("]", "}"):
-            message = f"not JSON: a comma before {text[error.pos]}"
+        start = error.pos + error.msg.startswith("Illegal trailing comma")  # at which Python 3.13 and later point
+        before, after = text[:start].rstrip(), text[start:].lstrip()
+        if before.endswith(",") and after.startswith(("]", "}")):
+            message = f"not JSON: a comma before {after[0]}"
             place = text.count("\n", 0, len(before)) + 1 if line is None else line
             raise InputError.at(source, place, message, hint="remove the comma") from None
         raise InputError.at(
