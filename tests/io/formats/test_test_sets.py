@@ -293,6 +293,9 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("differ.json", [{"question": A, "expect": {"kind": "x", "path": "y"}}, {"question": B, "expect": {"part": "z"}}],
      "'kind', 'path', 'part'; expected ids",
      "--match-field kind,path,part .*'path' alone: --column relevant=expect.path$"),
+    ("inner.json", [{"question": A, "expected": [{"title": "x", "place": {"page": 2}}]}],
+     "'expected' has objects with 'title', 'place'; expected ids",
+     r"--match-field title,place\.page \(FIELD=PATH says where\)$"),
     ("pages.json", [{"question": A, "expected_sources": [{"document": "a.pdf", "pages": [2, 3], "note": "x"}]}],
      "pages.json:1: test cases whose 'expected_sources' has objects with 'document', 'pages', 'note'",
      "--match-field document,pages=page .*--column relevant=expected_sources.document$"),
@@ -542,6 +545,20 @@ def test_a_field_that_no_label_or_no_result_has_is_an_error() -> None:
         "labels also have 'clause', which is not compared"
         in {note.code: note.message for note in notes}["field-unused"]
     )
+
+
+def test_fields_of_an_object_in_a_label_are_compared_or_named() -> None:
+    rows = [{"query": "how?", "expected": [{"title": "a", "place": {"page": 2}}]}]
+    found = [{"id": str(page), "title": "a", "place": {"page": page}} for page in (1, 2)]
+
+    def scored(option: str) -> float | None:
+        return evaluate(rows, lambda query, k: found, ["RR"], reading=Reading(match_fields=(option,)))["RR"]
+
+    assert scored("title,place.page") == 0.5
+    with pytest.warns(RankgaugeWarning, match=r"labels also have 'place\.page', which is not compared"):
+        assert scored("title") == 1.0
+    with pytest.raises(InputError, match="'place'"):  # an object is not a value
+        scored("title,place")
 
 
 def test_quotes_in_objects_are_labels_by_text() -> None:

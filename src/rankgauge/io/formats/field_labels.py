@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rankgauge.core.dataclass import dataclass
@@ -233,7 +233,7 @@ def suggested_fields(labels: Iterable[Mapping[str, Any]], within: str = "") -> s
     for label in labels:
         others = DESCRIPTIONS if id_key_of(label) else DESCRIPTIONS - IDENTIFYING
         described = {*columns_for(list(label), "grade"), *(name for name in label if normalize_name(name) in others)}
-        for name, value in label.items():
+        for name, value in _inner_fields(label):
             if name in described or not _is_condition(name, value):
                 continue
             is_plural = isinstance(value, list) and name.endswith("s") and not name.endswith("ss")
@@ -241,6 +241,15 @@ def suggested_fields(labels: Iterable[Mapping[str, Any]], within: str = "") -> s
             path = f"{within}.{path}" if within else path
             fields.setdefault(name, name if path == name else f"{name}={path}")
     return ",".join(fields.values())
+
+
+def _inner_fields(label: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """The fields of a label, and those of objects in it under dotted names: ``locator.page``."""
+    for name, value in label.items():
+        if isinstance(value, JsonPairs):
+            yield from _inner_fields(dict(value), f"{within}{name}.")
+        else:
+            yield f"{within}{name}", value
 
 
 def suggested_names(labels: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -276,8 +276,8 @@ class KeyFinder:
                     f"{empty} of {len(labels)} labels have nothing under {shown(name)}: only their other fields count"
                 )
                 self.notes.append(Note("field-empty", f"{self.source}: {message}"))
-        used = {name.partition(".")[0] for name in self.fields.names}
-        if others := [name for name in suggested_names(labels) if name not in used]:
+        used = set(self.fields.names)
+        if others := [name for name in suggested_names(labels) if not {name, name.partition(".")[0]} & used]:
             message = f"{self.source}: labels also have {_names_text(others)}, which is not compared"
             self.notes.append(Note("field-unused", message))
 
@@ -563,7 +563,7 @@ def object_labels_error(
         hints.append(f"name the key in it: --column relevant={name}.{(stemmed or lists)[0]}")
     elif names:
         hints.append(f"if results have these fields: --match-field {fields} (FIELD=PATH says where)")
-        if len(names) > 1 and (one := next(filter(_is_document, names), None)) is not None:
+        if len(names) > 1 and (one := next(filter(_is_document, keys), None)) is not None:
             hints.append(f"to compare {shown(one)} alone: --column relevant={name}.{one}")
     found = listing(map(shown, keys), 8)
     return InputError.at(
