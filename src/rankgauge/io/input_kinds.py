@@ -198,6 +198,11 @@ class InputKinds:
         with open_source(data, limits=self.reading.limits) as stream:
             return head_record(stream)
 
+    def is_list(self, data: AnyFile) -> bool:
+        """Whether a JSON file is a list of objects, rather than one object or one per line."""
+        with open_source(data, limits=self.reading.limits) as stream:
+            return Head(stream.grow_head(HEAD_BYTES) or b"").is_array
+
     def are_cases(self, data: Any) -> bool:
         """Whether labels are test cases: one object or row per query, in a file or in memory."""
         if isinstance(data, (list, tuple)):
@@ -259,9 +264,3 @@ class InputKinds:
 def row_has_labels(record: Mapping[str, Any]) -> bool:
     """Whether a row has labels, besides results or by itself."""
     return question_log.is_log_record(record, None if question_log.is_log_record(record, "run") else "qrels")
-
-
-def lists_labels(record: Mapping[str, Any]) -> bool:
-    """Whether an object has a list of labels, which no row of a run has."""
-    lists = {name: value for name, value in record.items() if isinstance(value, list)}
-    return bool(lists) and question_log.is_log_record(lists, "qrels")

@@ -39,7 +39,6 @@ from rankgauge.io.input_kinds import (
     is_stored,
     is_url,
     later,
-    lists_labels,
     row_has_labels,
 )
 from rankgauge.io.input_labels import LabelReader
@@ -332,7 +331,7 @@ class _Opener:
         record = self.kinds.record(data) if isinstance(data, (str, Path)) and self.reading.run_format is None else None
         if record is None or not question_log.is_log_record(record, "run"):
             # One object alone may also be a run with a fault, which its reader reports.
-            is_alone = record is None or (len(self.kinds.first_rows(data)) == 1 and not lists_labels(record))
+            is_alone = record is None or (len(self.kinds.first_rows(data)) == 1 and not self.kinds.is_list(data))
             if record and not is_alone and (row_has_labels(record) or later("is quoted")(record)):
                 if self.kinds.label_kind(data)[1]:
                     return self._log(data)[1]

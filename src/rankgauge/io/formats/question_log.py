@@ -9,8 +9,9 @@ what a log is, and the query and system of each row; ``log_rows`` has the labels
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +33,7 @@ from rankgauge.io.formats.detection import YAML_SUFFIXES, Head
 from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.json_text import (
     Records,
+    as_json,
     id_from_json,
 )
 from rankgauge.io.formats.key_finder import CaseKeys, KeyFinder
@@ -162,10 +164,24 @@ def is_log_head(head: Head, kind: Kind | None = None) -> bool:
         record = first_case(head)
         if kind == "qrels" and (head.selector is not None or record is None):  # the reader says what is wrong
             return head.selector is not None or head.name.endswith(YAML_SUFFIXES) or holds_lists(head)
-        return record is not None and is_log_record(record, kind)
+        if record is None:
+            return False
+        return is_log_record(record, kind) or (kind == "run" and _has_results_below(head, record))
     if kind != "qrels" or head.is_arrow:
         return False
     return is_case_header(header_names(head))
+
+
+def _has_results_below(head: Head, record: Mapping[str, Any]) -> bool:
+    """Whether the first line has labels only, of a query that may have failed, and another one has results."""
+    if head.is_array or not head.is_json or not is_log_record(record, "qrels"):
+        return False
+    for line in head.lines[1:]:
+        with suppress(ValueError, RecursionError):
+            row = json.loads(line)
+            if isinstance(row, dict) and is_log_record(dict(as_json(row)), "run"):
+                return True
+    return False
 
 
 def header_names(head: Head) -> list[str]:

@@ -101,7 +101,8 @@ def _is_csv(head: Head, kind: Kind) -> bool:
     delimiter = delimited.comma_or_semicolon(head.line)
     cells = _cells(head, delimiter)
     is_named = head.name.casefold().endswith(".csv") or sum(bool(columns_for(cells, role)) for role in ROLES[kind]) > 1
-    if delimiter in head.line and (is_header(cells, kind) or is_named):
+    is_one_word = len(head.line.split()) == 1  # not a line of a TREC file
+    if delimiter in head.line and (is_header(cells, kind) or is_named or is_one_word):
         return True  # whose reader says which column is missing
     return delimiter == b"," and len(cells) in delimited.POSITIONS[kind] and len(head.line.split()) <= len(cells) - 2
 
