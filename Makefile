@@ -82,17 +82,17 @@ SHOT := $(BIN)/python -m scripts.screenshot
 COMPARED := qrels.trec lexical.trec vector.trec --queries queries.jsonl
 
 picture: $(TEST)
-	rm -rf build/pictures
-	$(BIN)/rankgauge demo -o build/pictures/demo > /dev/null
-	$(BIN)/rankgauge demo --copy build/pictures/workshop
-	cp build/pictures/workshop/runs/*.trec build/pictures/workshop
-	cd build/pictures/workshop && $(CURDIR)/$(BIN)/rankgauge compare $(COMPARED) --corpus . --html ../compare.html > /dev/null
-	$(SHOT) build/pictures/demo/report.html docs/pictures/report-light.png --width 1120 --height 720
-	$(SHOT) build/pictures/demo/report.html docs/pictures/report-dark.png --width 1120 --height 720 --dark
-	$(SHOT) build/pictures/compare.html docs/pictures/explorer-light.png --width 1120 --height 720 --open q11
-	$(SHOT) build/pictures/compare.html docs/pictures/explorer-dark.png --width 1120 --height 720 --open q11 --dark
-	cd build/pictures/workshop && PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR)" \
-	  python -m scripts.terminal_picture "$(CURDIR)/docs/pictures/terminal" -- rankgauge compare $(COMPARED)
+	rm -rf build/images
+	$(BIN)/rankgauge demo -o build/images/demo > /dev/null
+	$(BIN)/rankgauge demo --copy build/images/workshop
+	cp build/images/workshop/runs/*.trec build/images/workshop
+	cd build/images/workshop && $(CURDIR)/$(BIN)/rankgauge compare $(COMPARED) --corpus . --html ../compare.html > /dev/null
+	$(SHOT) build/images/demo/report.html docs/images/report-light.png --width 1120 --height 720
+	$(SHOT) build/images/demo/report.html docs/images/report-dark.png --width 1120 --height 720 --dark
+	$(SHOT) build/images/compare.html docs/images/explorer-light.png --width 1120 --height 720 --open q11
+	$(SHOT) build/images/compare.html docs/images/explorer-dark.png --width 1120 --height 720 --open q11 --dark
+	cd build/images/workshop && PATH="$(CURDIR)/$(BIN):$$PATH" PYTHONPATH="$(CURDIR)" \
+	  python -m scripts.terminal_picture "$(CURDIR)/docs/images/terminal" -- rankgauge compare $(COMPARED)
 
 bench: $(BASE)
 	$(PYTHON) -m venv benchmarks/.venv

@@ -111,7 +111,7 @@ def test_a_link_that_leaves_the_documentation_becomes_a_name() -> None:
     assert prepare("guides/retrieve", text) == "measured (`benchmarks/README.md`), [why](../concepts/trust.md)"
 
 
-@pytest.mark.parametrize("picture", sorted((DOCS / "pictures").iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("picture", sorted((DOCS / "images").iterdir()), ids=lambda path: path.name)
 def test_a_picture_is_small_and_has_its_other_theme(picture: Path) -> None:
     assert picture.stat().st_size <= 250_000
     name, theme = picture.stem.rsplit("-", 1)

@@ -20,7 +20,6 @@ from rankgauge.io.formats.test_sets import CASES_SOURCE
 from rankgauge.io.input_kinds import InputKinds, is_stored
 from rankgauge.io.queries import Queries
 from rankgauge.io.read import SourceRows, as_qrels, build_qrels, documents_of, read_qrels
-from rankgauge.io.reading_options import Reading
 from rankgauge.io.row_checks import report_long_ids
 
 EXAMINED_PARTS = 500  # labels and ids that are compared, to see whether labels are parts of ids
@@ -36,19 +35,9 @@ class LabelReader:
         self.asked_cases = ""  # the test cases that have texts, as they are named
         self.may_be_texts = False  # whether the key of the labels does not say that they are ids
 
-    @property
-    def reading(self) -> Reading:
-        """How files are read."""
-        return self.kinds.reading
-
-    @property
-    def matching(self) -> Any:
-        """How labels are matched with results; None: by exact ids."""
-        return self.kinds.matching
-
     def case_log(self, data: Any) -> Log:
         """Test cases in memory or in a file, or a log, whatever their keys are called."""
-        limits, fields, match = self.reading.limits, self.reading.match_fields, self.reading.match
+        limits, fields, match = self.kinds.reading.limits, self.kinds.reading.match_fields, self.kinds.reading.match
         if isinstance(data, (list, tuple, Mapping)):
             faults = Faults(CASES_SOURCE, strict=limits.strict)
             return question_log.load_objects(faults, data, self.kinds.label_columns(data), fields, match)
@@ -60,13 +49,13 @@ class LabelReader:
         """The judgments of test cases, and the texts of their queries."""
         cases = self.case_log(data)
         self.asked_cases = filtered_name(cases.faults.source, cases.keys.get("query", "query"))
-        self.notes += [note for note in cases.notes if note.code != "text-unused" or self.reading.match != "text"]
+        self.notes += [note for note in cases.notes if note.code != "text-unused" or self.kinds.reading.match != "text"]
         name = source_name(data) if isinstance(data, (str, Path, LoadedFile)) else CASES_SOURCE
-        if self.matching is not None:
-            label_set = self.matching.read(cases, name)
+        if self.kinds.matching is not None:
+            label_set = self.kinds.matching.read(cases, name)
             return label_set.judgments, dict(label_set.texts)
         rows = cases.qrels_rows(cases.faults)
-        report_long_ids(cases.faults, rows, self.reading.limits.max_line)
+        report_long_ids(cases.faults, rows, self.kinds.reading.limits.max_line)
         judgments = build_qrels(SourceRows(rows, cases.faults), name=name)
         self.may_be_texts = not cases.has_id_key
         return judgments, {query.decode("utf-8", "surrogateescape"): text for query, text in cases.texts().items()}
@@ -75,16 +64,16 @@ class LabelReader:
         """Judgments in a table whose columns the user names."""
         if not isinstance(labels, (str, Path, LoadedFile)) or is_dataset(labels):
             return labels
-        reading = self.reading
+        reading = self.kinds.reading
         return read_qrels(
             labels, format=reading.qrels_format, columns=self.kinds.label_columns(labels), limits=reading.limits
         )
 
     def judgments(self, labels: Any) -> Qrels:
         """Judgments in memory; labels that are not matched by exact ids are kept with what they expect."""
-        if self.matching is None or self.kinds.record(labels) is None:
-            return as_qrels(labels, self.reading)
-        made: Qrels = self.matching.read(self.case_log(labels), source_name(labels)).judgments
+        if self.kinds.matching is None or self.kinds.record(labels) is None:
+            return as_qrels(labels, self.kinds.reading)
+        made: Qrels = self.kinds.matching.read(self.case_log(labels), source_name(labels)).judgments
         return made
 
     def with_texts(self, labels: Any) -> tuple[Qrels, dict[str, str]]:
@@ -180,7 +169,7 @@ class LabelReader:
             return
         least = 2
         for result in results:
-            for ids in () if is_stored(result) else documents_of(result, self.reading):
+            for ids in () if is_stored(result) else documents_of(result, self.kinds.reading):
                 names = set(ids.to_text())
                 if texts & names or _are_parts(texts, names):
                     return

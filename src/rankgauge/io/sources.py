@@ -8,6 +8,7 @@ answers of a live retriever become a ``Run``; the partitions of another engine a
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -49,7 +50,7 @@ PEEK_BYTES = 1 << 10  # enough for the beginning of JSON, or for a header
 # Other formats than TREC's, and their detection, are imported only if a file is not certainly a TREC file.
 
 
-class Source:
+class Source(ABC):
     """Something that holds results or judgments. ``title`` is the name of a run that has no other."""
 
     format: str | None = None
@@ -59,9 +60,9 @@ class Source:
     def __init__(self, name: str, title: str) -> None:
         self.name, self.title = name, title
 
+    @abstractmethod
     def batches(self, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
         """All rows from the start, batch by batch; what is wrong with them is added to the faults."""
-        raise NotImplementedError
 
     def position(self) -> int:
         """The number of bytes that were read."""
@@ -71,7 +72,7 @@ class Source:
         """The hash of what is stored, after the last batch; None if it has none, or it was not requested."""
         return None
 
-    def check_columns(self, columns: Columns | None) -> None:
+    def check_columns(self, columns: Columns | None) -> None:  # noqa: B027 - only files may have formats without names
         """Raise if columns are named and the source has no names."""
 
 

@@ -289,7 +289,7 @@ class ResultDocument:
     parts: Callable[[], Sequence[Part]]
     data: Callable[[], dict[str, Any]] = dict  # the JSON schema of the command
     rows: Callable[[], Rows] = lambda: Rows((), ())
-    caveats: Callable[[], Sequence[str]] = lambda: ()  # what to know before trusting it; terminals print warnings
+    caveats: Callable[[], Sequence[str]] = lambda: ()  # terminals print these as warnings
     checks: Callable[[], Sequence[Check]] = lambda: ()
     properties: Callable[[], Mapping[str, str]] = dict  # of all checks together
     elsewhere: str = "use --format json"  # how a reader sees what a narrow terminal hides, besides with a wider one
