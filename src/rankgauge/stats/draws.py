@@ -155,6 +155,11 @@ class UnitRow:
         equal = int(np.unique(means, return_counts=True)[1].max())
         return self.sample.units - equal if 2 * equal > self.sample.units else int(np.count_nonzero(means))
 
+    @cached_property
+    def changed(self) -> int:
+        """The number of units that differ from 0."""
+        return int(np.count_nonzero(np.rint(self.sample.totals / self.sample.sizes)))
+
     @property
     def is_complete(self) -> bool:
         """Whether every unit is one query that has a difference, and all weights are equal."""

@@ -12,9 +12,10 @@ joint sign flips counts if it is larger, and then the bound moves to 0. And the 
 counts in place of the draws if it is more certain: if nearly all queries lost the same, draws that miss the others have
 hardly any spread, and a t that means nothing.
 
-A row that hardly varies has no usable t, because many draws miss the few queries that differ. It leaves the draws, with
-its Bonferroni share of alpha, for an exact test and an interval of its own, below. So is the smallest difference that
-a new sample would show.
+A row in which few queries changed, or all by the same amount, has no usable t, because many draws miss the few queries
+that differ. It leaves the draws, with its Bonferroni share of alpha, for an exact test and an interval of its own,
+below. A row in which most queries changed alike is drawn alone, with the same share: its draws without spread would
+make every other row uncertain.
 
 If the second system is the mean of several runs that differ as a whole (see ``noise``), a wider error takes the
 place of the standard error in t and in the interval, which agree as before.
@@ -145,14 +146,13 @@ def joint_test(
     limits = [UNBOUNDED] * len(rows) if ranges is None else list(ranges)
     noises = [None] * len(rows) if noise is None else list(noise)
     question = _Question(alternative, confidence, sum(row.sample.units > 1 for row in rows))
-    drawn = [index for index, row in enumerate(rows) if row.varying >= FEWEST_VARYING]
+    groups = _groups(rows)
     results = {
-        index: _sparse(row, limits[index], question, resampling, noises[index])
-        for index, row in enumerate(rows)
-        if row.varying < FEWEST_VARYING
+        index: _sparse(rows[index], limits[index], question, resampling, noises[index])
+        for index in set(range(len(rows))).difference(*groups)
     }
     resamples = resampling.count(RESAMPLES)
-    if drawn:
+    for drawn in groups:
         drawn_rows = [rows[index] for index in drawn]
         draws = draw(drawn_rows, resamples, resampling.stream.child("joint"), _unit_strata(strata, units, len(values)))
         ranged = [limits[index] for index in drawn]
@@ -178,6 +178,14 @@ def joint_test(
     return JointResult(
         tuple(results[index] for index in range(len(rows))), question.family, resamples, int(resampling.seed)
     )
+
+
+def _groups(rows: Sequence[UnitRow]) -> list[list[int]]:
+    """The rows that are drawn together: those that vary, and one by one those in which most queries changed alike."""
+    changed = [index for index, row in enumerate(rows) if row.varying and row.changed >= FEWEST_VARYING]
+    together = [index for index in changed if rows[index].varying >= FEWEST_VARYING]
+    alone = [[index] for index in changed if rows[index].varying < FEWEST_VARYING]
+    return [together, *alone] if together else alone
 
 
 def _unit_strata(strata: Units | None, units: Units | None, queries: int) -> Ints | None:
@@ -244,8 +252,10 @@ def _side_tests(
         p = min(1.0, (int(reached[place]) + 1) * question.family / ((count + 1) * len(rows)))
         test = _SideTest(p, (int(reached_alone[place]) + 1) / (count + 1), critical * error, critical, error)
         noise = noises[place]
-        if own[place] > 0 and (noise is None or not noise.between):
-            test = _at_least_sparse(side, row.sample, test, question, max(map(abs, limits[place])))
+        varies = row.varying >= FEWEST_VARYING
+        if (own[place] > 0 or not varies) and (noise is None or not noise.between):
+            widest = max(map(abs, limits[place]))
+            test = _at_least_sparse(side, row.sample, test, question, widest, all_of_range=varies)
         tests.append(test)
     return _SideTests(tuple(tests), question.side_alpha)
 
@@ -258,12 +268,17 @@ def _error(row: UnitRow, t: Floats, critical: float, question: _Question, noise:
     return noise.widened(row.sample.standard_error, row.sample.units, outside)
 
 
-def _at_least_sparse(side: Side, data: Sample, test: _SideTest, question: _Question, widest: float) -> _SideTest:
-    """A row on the side of its mean, with p and bound of a row that hardly varies if these are more certain."""
-    is_one_way = float(_toward(side, data.totals).min()) >= 0
-    if not is_one_way and math.isinf(widest):
+def _at_least_sparse(
+    side: Side, data: Sample, test: _SideTest, question: _Question, widest: float, *, all_of_range: bool
+) -> _SideTest:
+    """A row on one side, with p and bound of a row that hardly varies if these are more certain.
+
+    If changes are not all in one direction, the queries that are added have the ends of the range if asked for.
+    """
+    all_of_range = all_of_range and float(_toward(side, data.totals).min()) < 0
+    if all_of_range and math.isinf(widest):
         return test
-    mean, error = adjusted_mean(data, widest, all_of_range=not is_one_way)
+    mean, error = adjusted_mean(data, widest, all_of_range=all_of_range)
     p = t_tail(mean / error, data.units - 1, side)
     reach = t_quantile(1 - question.outside, data.units - 1) * error
     half = min(test.half, reach + float(_toward(side, np.array(data.mean - mean))))
