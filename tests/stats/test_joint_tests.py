@@ -174,7 +174,7 @@ def test_p_falls_with_every_further_loss_of_the_same_size(n: int, spread: float)
 def test_a_tie_that_becomes_a_loss_no_larger_than_the_others_does_not_raise_p(
     losses: list[float], gains: list[float], ties: int, share: float
 ) -> None:
-    """Exactly if there are only losses; up to the draws if there are gains too, unless one is larger than every loss."""
+    """Exactly if there are only losses; up to the draws with gains, unless one is larger than every loss."""
     before = np.array([*(-size for size in losses), *gains, *[0.0] * ties])[:, np.newaxis]
     after = before.copy()
     after[-1] = -share * min(losses)
