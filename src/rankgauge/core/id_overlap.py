@@ -246,7 +246,7 @@ _RANDOM_ID = re.compile(  # ends in a UUID, or in a long hexadecimal number with
 _SEPARATOR = re.compile(rb"[^0-9A-Za-z]+")
 # The fields of metadata in which ``--unit document`` looks for the id of a document by itself.
 METADATA_ID_NAMES = ("ref_doc_id", "document_id", "doc_id", "source_id", "source")
-STABLE_ID = "choose one that stays the same: --id metadata.{field} (id='metadata.{field}')"
+STABLE_ID = "choose one that stays the same: --id {path} (id='{path}')"
 
 
 def are_random(ids: Collection[bytes]) -> bool:
@@ -290,13 +290,15 @@ def nothing_judged(
     metadata: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     ids_change: bool = False,
+    path: str | None = None,
     is_explained: bool = False,
     has_option: bool = False,
 ) -> Note:
     """The note that no retrieved document is judged, with ids of both sides if these are known, and the likely cause.
 
-    ``metadata`` are those of results by id. ``ids_change`` says that a query, asked twice, had other ids;
-    ``is_explained``, that another note names the cause; ``has_option``, that one names an option, if no cause is known.
+    ``metadata`` are those of results by id. ``ids_change`` says that a query, asked twice, had other ids; ``path`` is
+    where results have judged ids, if that was looked for; ``is_explained`` says that another note names the cause;
+    ``has_option``, that one names an option, if no cause is known.
     """
     start = "none of the retrieved documents is judged"
     if overlap is None:
@@ -306,7 +308,7 @@ def nothing_judged(
     start = f"{start}: the results have the ids {sides[0]}, the judgments {sides[1]}"
     if is_explained:
         return Note(NOTHING_JUDGED, start)
-    cause = _likely_cause(results, judged, metadata or {}, ids_change=ids_change)
+    cause = _likely_cause(results, judged, metadata or {}, path, ids_change=ids_change)
     return Note(NOTHING_JUDGED, start if has_option and cause == COMPARE_IDS else f"{start}; {cause}")
 
 
@@ -314,22 +316,29 @@ COMPARE_IDS = "`rankgauge runs validate RUN --qrels QRELS` compares them"
 
 
 def _likely_cause(
-    results: list[bytes], judged: list[bytes], metadata: Mapping[str, Mapping[str, Any]], *, ids_change: bool
+    results: list[bytes],
+    judged: list[bytes],
+    metadata: Mapping[str, Mapping[str, Any]],
+    path: str | None,
+    *,
+    ids_change: bool,
 ) -> str:
     """Why no id is judged, and the way out."""
     documents = set(judged)
     of_results = [metadata[name] for name in (_text(result) for result in results) if name in metadata]
     field = field_of_judged_ids(of_results or islice(metadata.values(), EXAMINED_IDS), documents)
-    stable_id = STABLE_ID.format(field=field or "source")
+    path = path or (None if field is None else f"metadata.{field}")
+    stable_id = STABLE_ID.format(path=path or "metadata.source")
     if ids_change:
         return f"the same query, asked twice, had results with other ids: {stable_id}"
     if are_random(results[:EXAMINED_IDS]):
         return f"the ids of the results look random, as those that an index assigns whenever it is built: {stable_id}"
-    if field is not None:
-        how = "" if field in METADATA_ID_NAMES else f"--id metadata.{field} "
+    if path is not None:
+        is_found = path in {f"metadata.{name}" for name in METADATA_ID_NAMES}
+        option, argument = ("", "") if is_found else (f"--id {path} ", f"id={path!r}, ")
         return (
-            f"metadata.{field} of the results has judged ids, so documents are judged and chunks were returned: score "
-            f"documents with {how}--unit document (unit='document')"
+            f"{path} of the results has judged ids, so documents are judged and chunks were returned: score documents "
+            f"with {option}--unit document ({argument}unit='document')"
         )
     chunk = chunk_of(results, documents)
     if chunk is not None:

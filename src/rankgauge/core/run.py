@@ -45,6 +45,7 @@ class RunExtras:
     errors: Mapping[str, str] = field(default_factory=dict)  # by query id, of queries that failed
     requested_k: int | None = None  # how many results each query was asked for
     ids_change: bool = False  # whether the same query, asked twice, had results with other ids
+    judged_path: str | None = None  # where results without a judged id have one: metadata.source
     refused: Mapping[str, bool] = field(default_factory=dict)  # by query id, if the system says whether it answered
     tokens: Mapping[str, float] = field(default_factory=dict)  # by query id
     cost: Mapping[str, float] = field(default_factory=dict)  # by query id, in the user's currency

@@ -26,6 +26,7 @@ from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.io.formats.case_keys import (
     answerable_flag,
     holds_words,
+    is_answer,
     is_plain_list,
     label_kind,
     plain_text_keys,
@@ -413,6 +414,7 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
     faults = log.faults
     named = log.keys["relevant"] if log.is_named else None
     plain = _plain_keys(log) if named is None else {}
+    of_answers = _answer_keys(log)
     expected: dict[tuple[str, str], ExpectedText] = {}
     grades: dict[str, dict[str, float]] = {}
     other_rows: dict[int, bytes] = {}
@@ -425,13 +427,14 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
         keys = _text_keys(record, named, log.keys.get("query")) or {
             key: meaning for key, meaning in plain.items() if key in record
         }
+        keys = {key: meaning for key, meaning in keys.items() if key not in of_answers}
         place = f"{faults.source}:{int(log.records.line[row]) or row + 1}"
         if not keys and answerable_flag(record) is not False:
             raise InputError(
                 f"{place}: expected a key of expected text (must_contain, expect_any, …), found "
                 f"{', '.join(map(shown, record))}",
-                hint=f"to leave such cases out: {filtered_name(faults.source, '|'.join(plain))}"
-                if plain
+                hint=f"to leave such cases out: {filtered_name(faults.source, '|'.join(plain or used))}"
+                if plain or used
                 else NO_TEXT_KEYS_HINT,
             )
         used.update(dict.fromkeys(keys))
@@ -478,6 +481,16 @@ def _plain_keys(log: Log) -> dict[str, TextKey]:
             hint=f"choose one: --column relevant={others[0]}",
         )
     return {key: plain_text_key_of(key) or ANY_TEXT for key in others}
+
+
+def _answer_keys(log: Log) -> set[str]:
+    """The keys of text that an answer must have (``expect_in_answer``), if others say what results must have."""
+    if log.is_named:
+        return set()
+    query_key = log.keys.get("query")
+    known = {key for record in log.records.records for key in _text_keys(record, None, query_key)}
+    answers = set(filter(is_answer, known))
+    return answers if answers < known else set()
 
 
 def _text_keys(record: Mapping[str, Any], named: str | None, query_key: str | None) -> dict[str, TextKey]:

@@ -40,7 +40,7 @@ from rankgauge.rag.retrieval_result import QueryOutcome, RetrievalResult, result
 from rankgauge.rag.scoring import QueryJudgments, evaluate_cases, evaluate_labels, measures_at
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreFault, answer_notes, run_scores
 from rankgauge.retrieval.asking.calls import CallResult, ask_all, ask_all_async, check_k
-from rankgauge.retrieval.asking.documents import IdSource, ResultDetail, ReturnedDetails
+from rankgauge.retrieval.asking.documents import IdSource, ResultDetail, ReturnedDetails, path_with_values
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
 from rankgauge.retrieval.asking.retriever_functions import CaseRequest, retriever_function
 from rankgauge.retrieval.engines.callables import CallableRetriever, ranked_results_run
@@ -229,6 +229,7 @@ class _LiveEvaluation:
     keeps_journal: bool = field(default=False, init=False)  # whether the caller deletes it once answers are written
     returned: ReturnedDetails = field(default_factory=ReturnedDetails, init=False)
     ids_change: bool = field(default=False, init=False)  # whether the same query, asked again, had other ids
+    judged_path: str | None = field(default=None, init=False)  # where results have judged ids, if not as id
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -374,6 +375,7 @@ class _LiveEvaluation:
         with suppress(RankgaugeError):  # the first answer was read
             read = self.rules.read(call.answer, before.id)
             self.ids_change = bool(read.ids) and not set(read.ids).intersection(before.retrieved)
+            self.judged_path = path_with_values(read.columns.documents, self._judged(before))
 
     def _outcome(self, index: int, ranking: RankedResults, call: CallResult | None) -> QueryOutcome:
         """The outcome of a case, from a call or from the journal."""
@@ -402,7 +404,8 @@ class _LiveEvaluation:
         run = ranked_results_run(self.function.name, queries, rankings, failed, most)
         latencies = {outcome.id: outcome.latency for outcome in outcomes}
         errors = {outcome.id: outcome.error for outcome in outcomes if outcome.error is not None}
-        return replace(run, extras=replace(self.returned.extras(latencies, errors, self.k), ids_change=self.ids_change))
+        extras = self.returned.extras(latencies, errors, self.k)
+        return replace(run, extras=replace(extras, ids_change=self.ids_change, judged_path=self.judged_path))
 
     def answers(self, max_failures: int | None) -> LiveAnswers:
         """The run with what came with its results, and the notes on the answers."""

@@ -16,6 +16,7 @@ from rankgauge import InputError, RankgaugeWarning, evaluate, read_qrels, read_q
 from rankgauge.errors import UsageError
 from rankgauge.io import Reading
 from rankgauge.io.results import Opening, open_inputs
+from rankgauge.rag import evaluate_retriever
 from rankgauge.rag.cases import read_cases
 
 Labels = dict[str, list[str]]
@@ -53,6 +54,8 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("data.json", {"data": {"queries": cases("relevant")}, "version": "2"}, {}, ONE),
     ("documents.json", {"documents": [{"id": "d1", "text": "x"}], "queries": cases("relevant")}, {}, ONE),
     ("comment.json", [{"_comment": "labeled by hand"}, *cases("relevant")], {}, ONE),
+    ("sections.json", [{"_section": "billing"}, cases("relevant")[0], {"_section": "login"}, cases("relevant")[1]], {},
+     ONE),
     ("comments.jsonl", "// ours\n# by hand\n\n" + "\n// next\n".join(map(json.dumps, cases("gold"))), {}, ONE),
     ("comments.json", f"// ours\n{json.dumps({'cases': cases('relevant')}, indent=1)}\n# end\n", {}, ONE),
     ("by-id.json", {"q1": cases("relevant")[0], "q2": cases("relevant")[1]}, {}, ONE),
@@ -118,6 +121,9 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("weights.json", cases("relevant", weight="high"), {}, ONE),
     ("positive.yaml", yaml.safe_dump({"positive": cases("expected_nodes", text="query"), "negative": ["why?"]}), {},
      ONE),
+    ("empty-key.json", cases("expected_files", expected_symbols=[]), {}, ONE),
+    ("required.json", cases("expected_files", required=["two factors"]), {}, ONE),
+    ("no-id.json", [{"id": None, "query": query, "relevant": docs} for query, docs in ONE.items()], {}, ONE),
     # Keys that only the user knows
     ("documents.jsonl", [{"query": query, "expected_sources": [{"document": docs[0], "pages": [2]}]}
                          for query, docs in ONE.items()], {"relevant": "expected_sources.document"}, ONE),
@@ -260,6 +266,18 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "--column relevant=expected_entry_ids"),
     ("topic.json", cases("expected_topic", one=True, category="x"), "without a key.*'expected_topic'",
      "name it: --column relevant=expected_topic; if results have it as a field: --match-field expected_topic=topic "),
+    ("place.json", cases("gold_section", one=True, gold_file="a.md"), "found 2: 'gold_section', 'gold_file'",
+     "--match-field gold_section=section,gold_file=file "),
+    ("policy.json", cases("relevant_policy", one=True, source_page=3), "without a key for the relevant documents",
+     "--column relevant=relevant_policy; if results have it as a field: --match-field relevant_policy=policy "),
+    ("citation.json", cases("citation", one=True, level="easy"), "without a key for the relevant documents",
+     "name it: --column relevant=citation$"),
+    ("citations.json", cases("citation", one=True, source_ref="x", level="easy"), "without a key for the relevant",
+     "choose one: --column relevant=citation, --column relevant=source_ref$"),
+    ("text-and-source.json", cases("must_contain", source="a.md"), r"expect text \('must_contain'\)",
+     "--match text; if 'source' has the documents: --column relevant=source"),
+    ("answer-and-source.json", [{"question": A, "ground_truth": "In the settings.", "source": "a.md"}],
+     "looks like an answer", "--column relevant=source$"),
     ("kept-groups.json", [{"question": A, "answer_groups": [["d1", "d2"], ["d3"]]}], "'answer_groups' has groups",
      "--column evidence=answer_groups$"),
     ("contexts.json", [{"question": A, "ground_truth": "In the settings.", "sources": ["d1"]}], "looks like an answer",
@@ -520,6 +538,7 @@ def test_one_option_names_the_fields_of_labels(rows: list[Any], option: str, is_
     assert found["RR"] == pytest.approx(sum(values) / len(values))
 
 
+@pytest.mark.filterwarnings("ignore:.*'must_include_phrases', which is not compared")
 def test_the_fields_that_a_refusal_suggests_work_as_they_are() -> None:
     for label in ({"document": "a.pdf", "pages": [3], "note": "x"}, {"title_contains": "3 of a", "max_rank": 2},
                   {"document": "a.pdf", "page": 3, "must_include_phrases": ["x"]}):  # fmt: skip
@@ -559,6 +578,40 @@ def test_fields_of_an_object_in_a_label_are_compared_or_named() -> None:
         assert scored("title") == 1.0
     with pytest.raises(InputError, match="'place'"):  # an object is not a value
         scored("title,place")
+
+
+def test_a_quote_in_a_label_that_is_not_compared_is_named() -> None:
+    rows = [{"query": A, "gold": [{"document": "a.pdf", "page": 3, "quote": "part 3"}]}]
+    with pytest.warns(RankgaugeWarning, match="labels also have 'quote', which is not compared"):
+        evaluate(rows, lambda query, k: CHUNKS, reading=Reading(match_fields=("document,page",)))
+
+
+def test_the_number_of_a_place_beside_a_document_is_named_if_it_is_not_compared() -> None:
+    rows = [{"query": A, "gold_file": "a.pdf", "gold_chunk_index": 3}, {"query": B, "gold_file": "b", "gold_price": 7}]
+    assert "not 'gold_chunk_index'; if a result" in notes_of(rows)["label-unused"]
+
+
+def test_what_an_answer_must_contain_is_not_looked_for_in_results() -> None:
+    rows = [{"query": A, "expect_any": ["settings"], "expected_answer_contains": ["nowhere"]}]
+    results = {A: {"id": "c", "text": "open the settings"}}
+    assert evaluate(rows, returning(results), ["R@5"], reading=Reading(match="text"))["R@5"] == 1
+    only_answers = [{"query": A, "expected_answer_contains": ["settings"]}]
+    assert evaluate(only_answers, returning(results), ["R@5"], reading=Reading(match="text"))["R@5"] == 1
+
+
+@pytest.mark.parametrize(("holder", "field"), [("page", "slug"), ("meta", "file"), ("metadata", "file")])
+def test_where_live_results_have_judged_ids_is_named(holder: str, field: str) -> None:
+    def search(query: str, k: int) -> list[dict[str, Any]]:
+        names = ["b.md", "b.md", "a.md"]  # two chunks of one document
+        return [{"id": f"chunk-{n}", "text": "x", holder: {field: name}} for n, name in enumerate(names)]
+
+    rows = [{"query": A, "relevant": ["a.md"]}]
+    notes = {note.code: note.message for note in evaluate(rows, search, ["RR"]).notes}
+    path = f"{holder}.{field}"
+    assert notes["nothing-judged"].endswith(
+        f"score documents with --id {path} --unit document (id='{path}', unit='document')"
+    )
+    assert evaluate_retriever(search, rows, measures=["RR"], id=path, unit="document")["RR"] == 0.5
 
 
 def test_quotes_in_objects_are_labels_by_text() -> None:

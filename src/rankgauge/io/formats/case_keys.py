@@ -138,6 +138,11 @@ def is_text_or_label(name: str) -> bool:
     return label_kind(name) == "bare" and text_key_of(name) is not None
 
 
+def may_be_words(name: str) -> bool:
+    """Whether a key of labels may have words of a text or of an answer instead: ``must_include``, ``required``."""
+    return is_text_or_label(name) or normalize_name(name) == "required"
+
+
 def takes_one_string(name: str) -> bool:
     """Whether a single string under a key is an id: its name has a noun, or says id; elsewhere it may be an answer.
 

@@ -42,6 +42,7 @@ from rankgauge.io.formats.relevance_tools import RESPONSE, response_rows
 KeyPath = tuple[str | int, ...]
 Lines = Mapping[KeyPath, int]
 Items = list[tuple[KeyPath, Any]]
+COMMENT = re.compile("comments?|notes?|sections?|separator|divider|header|description")  # the only key of an object
 SAMPLE = 5  # objects of a list that are looked at: the first may be a comment
 MAX_DEPTH = 4
 EXAMPLE = '{"query": "…", "relevant_ids": ["…"]}'
@@ -127,7 +128,10 @@ def cases_of_document(faults: Faults, document: Any, lines: Lines, selector: str
         items, names = _only_cases(source, document)
         notes += _beside(source, document, names)
     comments = _comments(items)
-    notes += [Note("comment", f"{source}: left out, because it is not a case: {_keys(item)}") for item in comments]
+    if comments:
+        left_out = f"left out, because {'it is not a case' if len(comments) == 1 else 'they are not cases'}"
+        kinds = listing(dict.fromkeys(map(_keys, comments)), 3)
+        notes.append(Note("comment", f"{source}: {left_out}: {kinds}"))
     faults.has_lines = len(set(lines.values())) > 1
     numbers: list[int] = []
     records: list[Record] = []
@@ -145,10 +149,12 @@ def cases_of_document(faults: Faults, document: Any, lines: Lines, selector: str
 
 
 def _comments(items: Items) -> list[JsonPairs]:
-    """The objects before the first case, if it is among the first few."""
+    """The objects before the first case, if it is among the first few, and those that have nothing but a comment."""
     first = [item for _, item in items[:SAMPLE] if isinstance(item, JsonPairs)]
     cases = [number for number, item in enumerate(first) if is_case(dict(item))]
-    return first[: cases[0]] if cases else []
+    before = first[: cases[0]] if cases else []
+    others = [item for _, item in items[len(before) :] if isinstance(item, JsonPairs)]
+    return [*before, *(item for item in others if len(item) == 1 and COMMENT.fullmatch(normalize_name(item[0][0])))]
 
 
 def _only_cases(source: str, document: Any) -> tuple[Items, list[str]]:

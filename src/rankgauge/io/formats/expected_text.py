@@ -24,7 +24,7 @@ LEADS = {"expected", "expect", "expects", "must", "should", "required", "gold", 
 NOUNS = {"anchors", "any", "all", "contain", "contains", "content", "contents", "context", "contexts", "fact", "facts",
          "include", "includes", "keyword", "keywords", "match", "matches", "mention", "mentions", "pattern", "patterns",
          "phrase", "phrases", "prefix", "quote", "quotes", "regex", "regexes", "regexp", "snippet", "snippets",
-         "string", "strings", "substring", "substrings", "term", "terms", "text", "texts"}  # fmt: skip
+         "string", "strings", "substr", "substring", "substrings", "term", "terms", "text", "texts"}  # fmt: skip
 ID_WORDS = {"id", "ids", "doc", "docs", "document", "documents", "source", "sources", "file", "files", "path", "paths",
             "title", "titles", "uri", "uris", "url", "urls"}  # fmt: skip
 TEXT_NOUNS = {"content", "contents", "context", "contexts", "fact", "facts", "keyword", "keywords", "phrase", "phrases",
@@ -33,7 +33,7 @@ TEXT_OWNERS = {"doc", "docs", "document", "documents", "source", "sources", "fil
 PLAIN_NOUNS = TEXT_NOUNS - {"text", "texts", "content", "contents"} | {"hint", "hints", "mention", "mentions"}
 NEGATIVE_WORDS = {"avoid", "banned", "exclude", "excluded", "forbid", "forbidden", "negative", "no", "not", "reject"}
 PATTERN_WORDS = {"match", "matches", "pattern", "patterns", "regex", "regexes", "regexp"}
-PART_WORDS = {"contain", "contains", "substring", "substrings", "hint", "hints", "fragment", "fragments"}
+PART_WORDS = {"contain", "contains", "substr", "substring", "substrings", "hint", "hints", "fragment", "fragments"}
 ALL_WORDS = {"all", "must"}
 MAX_PATTERN = 500  # characters of a regular expression
 MAX_TEXT = 100_000  # characters of a result that a regular expression is tried on

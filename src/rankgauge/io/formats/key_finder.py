@@ -28,6 +28,7 @@ from rankgauge.io.formats.case_keys import (
     is_plain_list,
     is_text_or_label,
     label_kind,
+    may_be_words,
     names_for,
     plain_text_keys,
     stem_size,
@@ -45,6 +46,8 @@ from rankgauge.io.formats.json_mapping import further_fields, id_key_of
 from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles, columns_for
 
+PLACE_WORDS = {"chapter", "clause", "fragment", "idx", "index", "line", "no", "number", "offset", "page", "paragraph",
+               "position", "row", "section"}  # of a document  # fmt: skip
 ROLES = ("id", "query", "retrieved", "relevant", *(role for role in KEYS if role not in ("id", "query", "retrieved")))
 
 
@@ -164,9 +167,10 @@ class KeyFinder:
             if name not in self.columns.values()
             and label_kind(name)
             and (self._has(name, partial(holds_labels, name)) or self._is_empty(name))
-            and not (is_text_or_label(name) and self._has(name, holds_words))
+            and not (may_be_words(name) and self._has(name, holds_words))
         ]
         matches = [name for name in matches if label_kind(name) != "any id"] or matches
+        matches = [name for name in matches if not self._is_empty(name)] or matches
         if not matches:
             matches = self._nested(lambda name: label_kind(name) is not None, _is_list)
             self._check_nested_fields(matches)
@@ -209,8 +213,7 @@ class KeyFinder:
             and not is_kind(name)
             and label_kind(name) is None
             and text_key_of(name) is None
-            and self._has(name, _is_word)
-            and not self._has(name, lambda value: _is_something(value) and not _is_word(value))
+            and self._has_only(name, partial(_is_one_value, name))
         ]
 
     def _check_nested_fields(self, matches: Sequence[str]) -> None:
@@ -277,7 +280,9 @@ class KeyFinder:
                 )
                 self.notes.append(Note("field-empty", f"{self.source}: {message}"))
         used = set(self.fields.names)
-        if others := [name for name in suggested_names(labels) if not {name, name.partition(".")[0]} & used]:
+        quotes = filter(None, [quote_key(known)])
+        names = [*suggested_names(labels), *quotes]
+        if others := [name for name in dict.fromkeys(names) if not {name, name.partition(".")[0]} & used]:
             message = f"{self.source}: labels also have {_names_text(others)}, which is not compared"
             self.notes.append(Note("field-unused", message))
 
@@ -297,13 +302,20 @@ class KeyFinder:
     def _has(self, name: str, fits: Callable[[Any], bool]) -> bool:
         return any(fits(record[name]) for record in self.records if name in record)
 
+    def _has_only(self, name: str, fits: Callable[[Any], bool]) -> bool:
+        """Whether the values of a key that are not empty fit, and there are any."""
+        values = [record[name] for record in self.records if _is_something(record.get(name))]
+        return bool(values) and all(map(fits, values))
+
     def _is_empty(self, name: str) -> bool:
         return not self._has(name, _is_something)
 
     def _ambiguous(self, role: str, matches: Sequence[str]) -> InputError:
         hint = f"choose one: --column {role}={matches[0]}, columns={{{role!r}: {matches[0]!r}}}"
         if role == "relevant":
-            paths = ["id", *(field_path(name, is_list=self._has(name, _is_list)) for name in matches[1:])]
+            paths = [field_path(name, is_list=self._has(name, _is_list)) for name in matches]
+            if not any(word.lower().removesuffix("s") in PLACE_WORDS for word in WORD.findall(matches[0])):
+                paths[0] = "id"
             fields = ",".join(f"{name}={path}" for name, path in zip(matches, paths, strict=True))
             hint += f"; if a result must have them all: --match-field {fields} (FIELD=PATH says where)"
         return InputError.at(
@@ -366,6 +378,11 @@ def _is_word(value: object) -> bool:
     return isinstance(value, str) and len(value.split()) == 1
 
 
+def _is_one_value(name: str, value: object) -> bool:
+    """Whether a value is one word, or the number of a place in a document: ``gold_chunk_index``."""
+    return _is_word(value) or (_is_number(value) and WORD.findall(name)[-1].lower() in PLACE_WORDS)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -417,7 +434,7 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
             hint="compare with parts of the ids: --match contains",
         )
     if texts := expected_text_keys(names) or [name for name in names if is_text_or_label(name)]:
-        hints = ["compare with the texts of the results: --match text"]
+        hints = ["compare with the texts of the results: --match text", *_document_hints(table)]
         if label_kind(texts[0]) or not _has_words(table, texts[0]):
             hints.append(f"if these are ids: --column relevant={texts[0]}")
         return InputError.at(
@@ -433,7 +450,7 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
             None,
             f"test cases without a key for the relevant documents; {listing(map(shown, plain), 3)} may be expected "
             f"text; {found}",
-            hint=f"compare with the texts of the results: --match text{choice}",
+            hint="; ".join([f"compare with the texts of the results: --match text{choice}", *_document_hints(table)]),
         )
     if groups := [name for name in names if any(_is_nested(record.get(name)) for record in table.records)]:
         if all(_are_ranges(record.get(groups[0])) for record in table.records):
@@ -454,26 +471,25 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
         if any(objects):
             return object_labels_error(source, answers[0], [dict(value) for value in objects])
         return _answer_error(source, table, answers[0])
-    others = [
-        name
-        for name in names
-        if not is_answer(name) and not any(names_for([name], role) for role in ("id", "query", "k"))
-    ]
-    for name in filter(stem_size, others):
+    others = _other_keys(table)
+    documents = document_keys(table)
+    plain_count = max((_count_of_values(table, name) for name in documents if not _has_objects(table, name)), default=0)
+    for name in dict.fromkeys([*filter(stem_size, others), *documents]):
         labels = [label for record in table.records for label in _objects(record.get(name))]
-        if suggested_fields(labels):
-            return object_labels_error(source, name, labels, within=field_path(name))
-    stemmed = [
-        name for name in others if stem_size(name) and any(_is_label_value(one.get(name)) for one in table.records)
-    ]
-    likely = stemmed if len(stemmed) == 1 else others if len(others) == 1 else []
+        if suggested_fields(labels) and _count_of_values(table, name) > plain_count:
+            return object_labels_error(source, name, labels, within=field_path(name) if stem_size(name) else "")
+    stemmed = [name for name in documents if stem_size(name) and not _has_objects(table, name)]
+    likely = documents if len(documents) == 1 else stemmed if len(stemmed) == 1 else others if len(others) == 1 else []
     hint = f"name it: --column relevant={likely[0] if likely else 'KEY'}"
-    if stemmed == likely != []:
+    if likely and likely == stemmed:
         field = likely[0]
         hint += f"; if results have it as a field: --match-field {field}={field_path(field)} (FIELD=PATH says where)"
     elif len(stemmed) > 1:
         fields = ",".join(f"{name}={field_path(name)}" for name in stemmed)
         hint = f"if results have them as fields: --match-field {fields} (FIELD=PATH says where)"
+        hint += f"; to compare one alone: --column relevant={stemmed[0]}"
+    elif not likely and documents:
+        hint = f"choose one: {', '.join(f'--column relevant={name}' for name in documents[:3])}"
     return InputError.at(
         source,
         None,
@@ -482,13 +498,60 @@ def missing_key(source: str, table: Records, role: str) -> InputError:
     )
 
 
+def document_keys(table: Records) -> list[str]:
+    """The keys that may have the documents though no pattern says so: ``source``, ``citation``, ``relevant_policy``.
+
+    Their name begins as one of labels does or ends in a noun of documents, and they have ids, or objects.
+    """
+    keys = [
+        name
+        for name in _other_keys(table)
+        if text_key_of(name) is None
+        and label_kind(name) is None
+        and (stem_size(name) or (_names_document(name) and not is_kind(name)))
+        and any(_is_label_value(value) or _objects(value) for record in table.records if (value := record.get(name)))
+    ]
+    return sorted(keys, key=lambda name: (not stem_size(name), not _names_document(name)))
+
+
+def _other_keys(table: Records) -> list[str]:
+    """The keys of cases that are neither their id, their text, nor an answer."""
+    roles = ("id", "query", "k")
+    return [name for name in table.names if not is_answer(name) and not any(names_for([name], role) for role in roles)]
+
+
+def _names_document(name: str) -> bool:
+    """Whether a name ends in a noun of documents, or in the id or the name of one: ``source``, ``docId``, ``refs``."""
+    words = [word.lower() for word in WORD.findall(name)]
+    while len(words) > 1 and words[-1] in ("id", "ids", "name", "names", "title", "titles"):
+        words.pop()
+    return bool(words) and bool(
+        {words[-1], words[-1].removesuffix("s")} & {*NOUNS, "paper", "ref", "reference", "target"}
+    )
+
+
+def _count_of_values(table: Records, name: str) -> int:
+    return sum(_is_something(record.get(name)) for record in table.records)
+
+
+def _has_objects(table: Records, name: str) -> bool:
+    return any(_objects(record.get(name)) for record in table.records)
+
+
+def _document_hints(table: Records) -> list[str]:
+    """How to name the key of the documents, for cases whose texts or answers were recognized."""
+    keys = [name for name in document_keys(table) if not _has_objects(table, name)]
+    return [f"if {shown(keys[0])} has the documents: --column relevant={keys[0]}"] if keys else []
+
+
 def _answer_error(source: str, table: Records, name: str) -> InputError:
     """The error for a key of labels that has a text: an answer, unless it is an id."""
     hint = f"if it is an id, say so: --column relevant={name}"
+    documents = [other for other in document_keys(table) if other != name and not _has_objects(table, other)]
     others = [other for other in table.names if label_kind(other) is None and not is_answer(other)]
     lists = [other for other in others if any(is_plain_list(record.get(other)) for record in table.records)]
-    if lists and any(" " in str(record.get(name, "")) for record in table.records):
-        hint = f"name the key of the documents: --column relevant={lists[0]}"
+    if (documents or lists) and any(" " in str(record.get(name, "")) for record in table.records):
+        hint = f"name the key of the documents: --column relevant={(documents or lists)[0]}"
     found = f"found {_names_text(table.names)}"
     return InputError.at(
         source,
@@ -556,8 +619,9 @@ def object_labels_error(
         )
     expected = "expected ids, or the fields that a result must have"
     hints = []
-    if (quote := quote_key(keys)) is not None and text_key_of(name) is not None:
-        hints.append(f"to find {shown(quote)} in the texts of results: --match text")
+    if (quote := quote_key(keys)) is not None:
+        named = "" if text_key_of(name) else f" --column relevant={name}.{quote}"
+        hints.append(f"to find {shown(quote)} in the texts of results: --match text{named}")
     if stemmed or (lists and set(names) <= set(lists)):
         expected = "expected the ids of documents"
         hints.append(f"name the key in it: --column relevant={name}.{(stemmed or lists)[0]}")

@@ -195,16 +195,21 @@ def header_names(head: Head) -> list[str]:
 
 
 def _query_ids(faults: Faults, records: Records, keys: Mapping[str, str]) -> dict[int, bytes]:
-    """Row → id: the query id, else the text of the query, else the line number."""
+    """Row → id: the query id, else (without the key, or if it is null) the text of the query, else the line number."""
     ids: dict[int, bytes] = {}
-    key = keys.get("id") or keys.get("query")
+    key, text_key = keys.get("id") or keys.get("query"), keys.get("query", "")
     values: list[Any] = [record.get(key or "") for record in records.records]
+    if text_key != key and None in values:
+        values = [
+            record.get(text_key) if value is None else value
+            for record, value in zip(records.records, values, strict=True)
+        ]
     if set(map(type, values)) == {str} and are_ids(values):
         return dict(enumerate(value.encode("utf-8", "surrogateescape") for value in values))
-    for row, record in enumerate(records.records):
+    for row in range(len(values)):
         line = int(records.line[row]) or row + 1
         try:
-            ids[row] = id_from_json(record.get(key), "query id") if key else encode_id(str(line), "query id")
+            ids[row] = id_from_json(values[row], "query id") if key else encode_id(str(line), "query id")
         except InputError as error:
             faults.add("id", [int(records.line[row])], expected=f"an id or a text as {key}", found=error.message)
     return ids

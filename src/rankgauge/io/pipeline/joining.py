@@ -205,6 +205,7 @@ def _document_notes(qrels: Qrels, run: Run, hits: Hits, known: tuple[Note, ...])
         overlap,
         extras.metadata,
         ids_change=extras.ids_change,
+        path=extras.judged_path,
         is_explained=bool(notes),
         has_option=bool(returned),
     )

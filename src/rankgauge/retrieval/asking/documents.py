@@ -124,6 +124,20 @@ def metadata_of(item: Any) -> Mapping[str, Any] | None:
     return None
 
 
+def path_with_values(documents: Iterable[Any], values: Collection[str]) -> str | None:
+    """Where documents that are dicts have one of some values: the first field, or a field of a dict in one."""
+    for item in documents:
+        item = item[0] if is_pair(item) else item
+        fields = [*item.items()] if isinstance(item, Mapping) else []
+        inner = [
+            (f"{name}.{key}", one) for name, held in fields if isinstance(held, Mapping) for key, one in held.items()
+        ]
+        for name, value in [*fields, *inner]:
+            if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value) in values:
+                return str(name)
+    return None
+
+
 def check_unit(unit: str) -> None:
     """Raise if a unit is neither chunk nor document."""
     if unit not in get_args(Unit):
@@ -203,7 +217,7 @@ class DocumentColumns:
     """The documents of one answer, which are looked at once."""
 
     def __init__(self, documents: Sequence[Any]) -> None:
-        self._documents = self._items = documents
+        self.documents = self._items = documents
         self._paired_scores: Sequence[Any] | None = None
         self._known_fields: _Fields | None = None
         self._kind = only_type(documents)
@@ -222,8 +236,8 @@ class DocumentColumns:
             values = self._raw_ids(source, unit)
             return _id_texts(values, self._kind if values is self._items else only_type(values))
         except NotAlike:
-            labels = (_label(number, query) for number in range(1, len(self._documents) + 1))
-            return [id_of(item, source, unit, label) for item, label in zip(self._documents, labels, strict=True)]
+            labels = (_label(number, query) for number in range(1, len(self.documents) + 1))
+            return [id_of(item, source, unit, label) for item, label in zip(self.documents, labels, strict=True)]
 
     def scores(self) -> tuple[Sequence[Any] | None, bool]:
         """The score that comes with each document, of any type, None without one; and whether these are distances.
@@ -234,7 +248,7 @@ class DocumentColumns:
             try:
                 values = self._numbers(name)
             except NotAlike:
-                values = [number_of(item, name) for item in self._documents]
+                values = [number_of(item, name) for item in self.documents]
             if values and (values[0] is not None or any(value is not None for value in values)):
                 return values, are_distances
         return None, True
@@ -244,14 +258,14 @@ class DocumentColumns:
         try:
             return self._texts()
         except NotAlike:
-            return [text_of(item) for item in self._documents]
+            return [text_of(item) for item in self.documents]
 
     def metadata(self) -> Sequence[Mapping[str, Any] | None]:
         """The metadata that comes with each document, None without any."""
         try:
             return self._metadata()
         except NotAlike:
-            return [metadata_of(item) for item in self._documents]
+            return [metadata_of(item) for item in self.documents]
 
     @property
     def _fields(self) -> _Fields:
@@ -299,7 +313,7 @@ class DocumentColumns:
                 if only_type(values) is str and all(values):
                     return values
                 raise NotAlike
-        return [None] * len(self._documents)
+        return [None] * len(self.documents)
 
     def _metadata(self) -> Sequence[Mapping[str, Any] | None]:
         for holder in () if self._are_ids else self._holders():
@@ -310,7 +324,7 @@ class DocumentColumns:
                 if only_type(values) is dict and all(values):
                     return values
                 raise NotAlike
-        return [None] * len(self._documents)
+        return [None] * len(self.documents)
 
     def _places_of_texts(self) -> Iterator[_Fields]:
         """The documents, what they wrap, and the metadata of both."""
