@@ -15,7 +15,8 @@ hardly any spread, and a t that means nothing.
 A row in which few queries changed, or all by the same amount, has no usable t, because many draws miss the few queries
 that differ. It leaves the draws, with its Bonferroni share of alpha, for an exact test and an interval of its own,
 below. A row in which most queries changed alike is drawn alone, with the same share: its draws without spread would
-make every other row uncertain.
+make every other row uncertain. And because a row must not be less certain than it was before its smallest changes, it
+is also tested without them, where the kind of test has changed since.
 
 If the second system is the mean of several runs that differ as a whole (see ``noise``), a wider error takes the
 place of the standard error in t and in the interval, which agree as before.
@@ -151,18 +152,17 @@ def joint_test(
         index: _sparse(rows[index], limits[index], question, resampling, noises[index])
         for index in set(range(len(rows))).difference(*groups)
     }
-    resamples = resampling.count(RESAMPLES)
+    design = _Design(units, weights, _unit_strata(strata, units, len(values)), question, resampling)
     for drawn in groups:
-        drawn_rows = [rows[index] for index in drawn]
-        draws = draw(drawn_rows, resamples, resampling.stream.child("joint"), _unit_strata(strata, units, len(values)))
-        ranged = [limits[index] for index in drawn]
-        tests = {
-            side: _side_tests(side, drawn_rows, draws, question, [noises[index] for index in drawn], ranged)
-            for side in question.sides
-        }
-        flips = _flips(drawn_rows, question, resampling)
+        ranged, noisy = [limits[index] for index in drawn], [noises[index] for index in drawn]
+        draws, tests = design.draw([rows[index] for index in drawn], ranged, noisy)
         for place, index in enumerate(drawn):
-            by_side = {side: tests[side].combined(place, flips[side]) for side in question.sides}
+            by_side = tests[place]
+            if not _differs_by_run(noises[index]):
+                by_side = {
+                    side: design.as_certain_as_before(side, test, values[:, index], rows[index], limits[index])
+                    for side, test in by_side.items()
+                }
             interval = _interval(rows[index], by_side, question, limits[index])
             detectable = None
             if sensitivity if isinstance(sensitivity, bool) else sensitivity[index]:
@@ -175,6 +175,7 @@ def joint_test(
                 max(one.critical for one in by_side.values()),
                 detectable,
             )
+    resamples = resampling.count(RESAMPLES)
     return JointResult(
         tuple(results[index] for index in range(len(rows))), question.family, resamples, int(resampling.seed)
     )
@@ -186,6 +187,11 @@ def _groups(rows: Sequence[UnitRow]) -> list[list[int]]:
     together = [index for index in changed if rows[index].varying >= FEWEST_VARYING]
     alone = [[index] for index in changed if rows[index].varying < FEWEST_VARYING]
     return [together, *alone] if together else alone
+
+
+def _differs_by_run(noise: RunNoise | None) -> bool:
+    """Whether whole runs differ, so that the error of a row is wider than that of its queries."""
+    return noise is not None and bool(noise.between)
 
 
 def _unit_strata(strata: Units | None, units: Units | None, queries: int) -> Ints | None:
@@ -207,7 +213,6 @@ class _SideTest:
     half: float  # infinite if no bound is known
     critical: float
     error: float
-    is_explained: bool = False  # whether random signs explain the difference: the bound does not exclude 0
 
 
 @dataclass(frozen=True)
@@ -215,12 +220,79 @@ class _SideTests:
     """All drawn rows on one side, before random signs are tried."""
 
     rows: tuple[_SideTest, ...]
+    means: Floats  # in the direction that is tested
     alpha: float
 
     def combined(self, place: int, flips: Sequence[tuple[float, float]]) -> _SideTest:
-        """One row with the p values of sign flips, corrected and alone, if these are larger."""
+        """One row with the p values of sign flips, corrected and alone, if these are larger.
+
+        If random signs explain the difference, the bound does not exclude 0.
+        """
         row, (p, alone) = self.rows[place], flips[place]
-        return replace(row, p=max(row.p, p), p_alone=max(row.p_alone, alone), is_explained=p > self.alpha)
+        half = max(row.half, float(self.means[place])) if p > self.alpha else row.half
+        return replace(row, p=max(row.p, p), p_alone=max(row.p_alone, alone), half=half)
+
+
+@dataclass(frozen=True)
+class _Design:
+    """How the queries of all rows are drawn, and what is asked."""
+
+    units: Units | None
+    weights: ArrayLike | None
+    strata: Ints | None  # of units
+    question: _Question
+    resampling: Resampling
+
+    def draw(
+        self, rows: Sequence[UnitRow], limits: Sequence[Range], noises: Sequence[RunNoise | None]
+    ) -> tuple[Draws, list[dict[Side, _SideTest]]]:
+        """Draw some rows together, and test each on every side."""
+        count, sides = self.resampling.count(RESAMPLES), self.question.sides
+        draws = draw(rows, count, self.resampling.stream.child("joint"), self.strata)
+        tests = {side: _side_tests(side, rows, draws, self.question, noises, limits) for side in sides}
+        flips = _flips(rows, self.question, self.resampling)
+        return draws, [{side: tests[side].combined(place, flips[side]) for side in sides} for place in range(len(rows))]
+
+    def as_certain_as_before(
+        self, side: Side, test: _SideTest, column: Floats, row: UnitRow, limit: Range
+    ) -> _SideTest:
+        """A drawn row on one side, with p and bound of the row before its smallest changes if these are more certain.
+
+        The row before is the one with nine changes, which is not drawn. If most units changed alike, so that draws may
+        have no spread, it is also each row until that was not so.
+        """
+        mean = _toward(side, np.array(row.sample.mean))
+        order, unit = _smallest_first(side, row), unit_numbers(self.units, len(column))
+        if mean <= 0 or row.changed - len(order) >= FEWEST_VARYING:
+            return test
+        nine = row.changed - FEWEST_VARYING + 1
+        is_alike, before = row.varying < FEWEST_VARYING, column.copy()
+        for count in range(1, nine + 1):
+            before[(unit == order[count - 1]) & ~np.isnan(column)] = 0.0
+            if not is_alike and count < nine:
+                continue
+            (earlier,) = unit_rows(before[:, np.newaxis], self.units, self.weights)
+            is_alike = earlier.varying < FEWEST_VARYING
+            if count == nine:
+                found = _sparse_side(side, earlier.sample, limit, self.question, self.resampling)
+            else:
+                found = self.draw([earlier], [limit], [None])[1][0][side]
+            half = found.half + float(mean - _toward(side, np.array(earlier.sample.mean)))
+            test = replace(
+                test,
+                p=min(test.p, found.p),
+                p_alone=min(test.p_alone, found.p_alone),
+                half=min(test.half, half),
+                critical=min(test.critical, half / test.error),
+            )
+        return test
+
+
+def _smallest_first(side: Side, row: UnitRow) -> list[int]:
+    """The units that changed in the direction that is tested, the smallest change first."""
+    sizes = np.where(row.sizes > 0, row.sizes, 1.0)
+    changes = _toward(side, np.rint(row.totals / sizes))
+    return [int(unit) for unit in np.argsort(changes, kind="stable") if changes[unit] > 0]
 
 
 def _side_tests(
@@ -251,13 +323,13 @@ def _side_tests(
         # One division of whole numbers: a p of exactly alpha must not be rounded to more than alpha.
         p = min(1.0, (int(reached[place]) + 1) * question.family / ((count + 1) * len(rows)))
         test = _SideTest(p, (int(reached_alone[place]) + 1) / (count + 1), critical * error, critical, error)
-        noise = noises[place]
         varies = row.varying >= FEWEST_VARYING
-        if (own[place] > 0 or not varies) and (noise is None or not noise.between):
+        if (own[place] > 0 or not varies) and not _differs_by_run(noises[place]):
             widest = max(map(abs, limits[place]))
             test = _at_least_sparse(side, row.sample, test, question, widest, all_of_range=varies)
         tests.append(test)
-    return _SideTests(tuple(tests), question.side_alpha)
+    means = _toward(side, np.array([row.sample.mean for row in rows]))
+    return _SideTests(tuple(tests), means, question.side_alpha)
 
 
 def _error(row: UnitRow, t: Floats, critical: float, question: _Question, noise: RunNoise | None) -> float:
@@ -342,10 +414,7 @@ def _interval(row: UnitRow, by_side: Mapping[Side, _SideTest], question: _Questi
         half = test.half
         if math.isclose(half, abs(data.mean), rel_tol=1e-12):  # t equals the critical value: the interval ends at 0
             half = abs(data.mean)
-        end = data.mean + half if side == "less" else data.mean - half
-        if test.is_explained:
-            end = max(end, 0.0) if side == "less" else min(end, 0.0)
-        ends[side] = end
+        ends[side] = data.mean + half if side == "less" else data.mean - half
     interval = Interval(
         ends["greater"],
         ends["less"],
@@ -375,7 +444,7 @@ def _sparse(
     p_sides = {side: sparse_p(data, side, widest, resampling) for side in question.sides}
     ends = sparse_interval(data, alternative, question.outside, widest)
     needed = math.ceil(-math.log2(question.outside) - 1e-9)
-    if noise is not None and noise.between:
+    if noise is not None and _differs_by_run(noise):
         p_sides = {side: max(p, noise.p(data, side)) for side, p in p_sides.items()}
         outer = noise.ends(data, alternative, question.outside)
         ends = outer if ends is None else (min(ends[0], outer[0]), max(ends[1], outer[1]))
@@ -388,6 +457,18 @@ def _sparse(
     if p_corrected > question.alpha:
         low, high = min(low, 0.0), max(high, 0.0)
     return JointRow(p_corrected, _within(replace(interval, low=low, high=high), limit), p, changes_needed=needed)
+
+
+def _sparse_side(side: Side, data: Sample, limit: Range, question: _Question, resampling: Resampling) -> _SideTest:
+    """A row outside of the draws on one side."""
+    widest = max(map(abs, limit))
+    p = sparse_p(data, side, widest, resampling)
+    mean, error = adjusted_mean(data, widest)
+    half = t_quantile(1 - question.outside, data.units - 1) * error + float(_toward(side, np.array(data.mean - mean)))
+    corrected = min(1.0, p * question.family)
+    if corrected > question.side_alpha:
+        half = max(half, float(_toward(side, np.array(data.mean))))
+    return _SideTest(corrected, p, half, half / error, error)
 
 
 def _within(interval: Interval, limit: Range) -> Interval:
