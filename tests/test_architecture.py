@@ -186,6 +186,7 @@ def test_imports_in_functions_hide_no_cycle_and_each_saves_an_import() -> None:
 APART = {
     "evaluation.passage_conventions": "cold: only judgments by text need it, and every evaluation imports its importer",
     "io.formats.json_lines": "a row of the table of formats",
+    "io.formats.key_finder": "which key has which role is a question of its own; its importer makes a log",
     "io.pipeline.dict_lookup": "a shortcut: the compiled side of the join",
     "io.pipeline.trec_scan": "a shortcut: the compiled side of the join",
     "render.documents.audits": "cold; the table of documents finds it by name",

@@ -158,21 +158,25 @@ class InputKinds:
             return False, question_log.is_log_record(first, "run") and self.matching.has_labels(first)
         if isinstance(data, (list, tuple)):
             records = islice((dict(one) for one in data if isinstance(one, Mapping)), DETECTED_ROWS)
-            return any(later("is quoted")(dict(as_json(one))) for one in records), False
+            return any(self._is_quoted(dict(as_json(one))) for one in records), False
         if hasattr(data, "query_texts"):  # GoldLabels, GoldInputs
             return True, False
         record = None if self.reading.qrels_format is not None else self.record(data)
         if record is None:
             return False, False
-        is_quoted = bool(later("is quoted")(record))
+        is_quoted = self._is_quoted(record)
         has_labels = is_quoted or row_has_labels(record)
         has_results = question_log.is_log_record(record, "run")
         if has_labels != has_results:  # the first query may have failed, or have no labels
             rows = self.first_rows(data)
-            is_quoted = is_quoted or any(later("is quoted")(row) for row in rows)
+            is_quoted = is_quoted or any(map(self._is_quoted, rows))
             has_labels = has_labels or is_quoted or any(map(row_has_labels, rows))
             has_results = has_results or any(question_log.is_log_record(row, "run") for row in rows)
         return is_quoted, has_results and has_labels
+
+    def _is_quoted(self, record: Mapping[str, Any]) -> bool:
+        """Whether an object has quotes or spans, and the user does not name another key as that of the documents."""
+        return "relevant" not in (self.reading.columns or {}) and bool(later("is quoted")(record))
 
     def first_rows(self, data: AnyFile) -> list[dict[str, Any]]:
         """The first objects of JSON Lines; nothing is reported, for whoever reads the file will."""
@@ -221,9 +225,11 @@ class InputKinds:
                 return is_case_header(column_names(stream), self.reading.columns)
             if head.is_json or head.is_yaml:
                 record = head_record(stream)
-                has_named_labels = "relevant" in (self.reading.columns or {})
-                is_chosen = has_named_labels or head.selector is not None
-                return record is not None and (is_chosen or question_log.is_log_record(record, "qrels"))
+                if record is None:  # of YAML, the reader says what is missing
+                    return head.is_yaml and (self.matching is not None or bool(self.reading.columns))
+                is_chosen = head.selector is not None or "relevant" in (self.reading.columns or {})
+                has_text = self.matching is not None and self.matching.has_labels(record)
+                return is_chosen or has_text or question_log.is_log_record(record, "qrels")
         return is_case_header(question_log.header_names(head), self.reading.columns)
 
     @staticmethod

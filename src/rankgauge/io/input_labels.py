@@ -14,10 +14,11 @@ from rankgauge.io.faults import Faults
 from rankgauge.io.formats import question_log
 from rankgauge.io.formats.case_keys import KEYS
 from rankgauge.io.formats.case_lists import filtered_name
+from rankgauge.io.formats.case_refusals import likely_text_keys
 from rankgauge.io.formats.log_rows import Log
 from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.io.formats.test_sets import CASES_SOURCE
-from rankgauge.io.input_kinds import InputKinds, is_stored
+from rankgauge.io.input_kinds import InputKinds, is_live, is_stored
 from rankgauge.io.queries import Queries
 from rankgauge.io.read import SourceRows, as_qrels, build_qrels, documents_of, read_qrels
 from rankgauge.io.row_checks import report_long_ids
@@ -32,7 +33,7 @@ class LabelReader:
 
     def __init__(self, kinds: InputKinds, queries: Queries | None, notes: list[Note]) -> None:
         self.kinds, self.queries, self.notes = kinds, queries, notes
-        self.asked_cases = ""  # the test cases that have texts, as they are named
+        self.text_hint = ""  # what helps if test cases have no text to ask
         self.may_be_texts = False  # whether the key of the labels does not say that they are ids
 
     def case_log(self, data: Any) -> Log:
@@ -48,7 +49,11 @@ class LabelReader:
     def cases(self, data: Any) -> tuple[Qrels, dict[str, str]]:
         """The judgments of test cases, and the texts of their queries."""
         cases = self.case_log(data)
-        self.asked_cases = filtered_name(cases.faults.source, cases.keys.get("query", "query"))
+        if "query" not in cases.keys and (texts := likely_text_keys(cases.records)):
+            self.text_hint = f"name the key of the text: --column query={texts[0]}"
+        else:
+            leave_out = filtered_name(cases.faults.source, cases.keys.get("query", "query"))
+            self.text_hint = f"to leave such cases out: {leave_out}"
         self.notes += [note for note in cases.notes if note.code != "text-unused" or self.kinds.reading.match != "text"]
         name = source_name(data) if isinstance(data, (str, Path, LoadedFile)) else CASES_SOURCE
         if self.kinds.matching is not None:
@@ -89,11 +94,11 @@ class LabelReader:
         if not known and sum(len(query.split()) > 1 for query in ids) > len(ids) / 2:
             known = {query: query for query in ids}
         missing = [query for query in ids if query not in known]
-        if texts and missing and self.queries is None:
+        if missing and self.queries is None and (texts or self.text_hint):
             found = listing(map(shown, missing), 3)
             raise InputError(
                 f"{judgments.name}: {len(missing)} of {len(ids)} cases have no text to ask: {found}",
-                hint=f"to leave such cases out: {self.asked_cases}; texts in another file: --queries FILE",
+                hint=f"{self.text_hint}; texts in another file: --queries FILE",
             )
         return {query: known[query] for query in ids if query in known}
 
@@ -128,7 +133,8 @@ class LabelReader:
         for name, values in ({} if self.queries is None else self.queries.columns).items():
             for query, value in values.items():
                 fields.setdefault(query, {})[name] = value
-        sources = [labels] if labels is not None else [one for one in results if isinstance(one, (str, Path))]
+        files = [one for one in results if isinstance(one, (str, Path)) and not is_live(one)]
+        sources = files if labels is None else [labels]
         for source in sources:
             for query, values in self.fields_in(source).items():
                 fields.setdefault(query, {}).update(values)

@@ -25,6 +25,7 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.io.formats.case_keys import (
     answerable_flag,
+    expected_string_keys,
     holds_words,
     is_answer,
     is_plain_list,
@@ -239,12 +240,7 @@ class _Matcher:
         returned = self._returned[query]
         if (query, label) in self._labels.expected:
             expected = self._labels.expected[query, label]
-            found = (
-                (doc, expected.matches(self._texts[doc], self._patterns, ignore_case=self._ignores_case))
-                for doc in returned
-                if doc in self._texts
-            )
-            return [doc for doc, is_match in found if is_match]
+            return [doc for doc in returned if doc in self._texts and self._has(expected, self._texts[doc])]
         if self._fields:
             compare = _string_rule(rule, ignore_case=self._ignores_case)
             return [doc for doc in returned if self._fields.match(label, doc, compare, ignore_case=self._ignores_case)]
@@ -270,6 +266,17 @@ class _Matcher:
         else:
             found = self.find(query, label, rule)
         return found or [_unused(label, self._returned[query])]
+
+    def _is_partly(self, query: str, expected: ExpectedText) -> bool:
+        """Whether results have some of the strings that a label asks for, and none has them all."""
+        if not expected.key.needs_all or len(expected.strings) < 2:
+            return False
+        texts = [self._texts[doc] for doc in self._returned[query] if doc in self._texts]
+        either = replace(expected, key=replace(expected.key, needs_all=False))
+        return any(self._has(either, text) for text in texts) and not any(self._has(expected, text) for text in texts)
+
+    def _has(self, expected: ExpectedText, text: str) -> bool:
+        return expected.matches(text, self._patterns, ignore_case=self._ignores_case)
 
     def _search(self) -> dict[tuple[str, str], bool]:
         """Which pattern is in which text, for all that are needed."""
@@ -317,8 +324,16 @@ class _Matcher:
                 f"{plural(len(ambiguous), 'label')} that several paths end in, found at any of them: {shown(label)} is "
                 f"{listing(map(shown, ids), SHOWN_LABELS)}{others}; {self._way_out(ambiguous)}",
             )
-        if self._labels.expected:
-            asked = dict.fromkeys(doc for query, _ in self._labels.expected for doc in self._returned[query])
+        expected = self._labels.expected
+        partly = [label for query, label in expected if self._is_partly(query, expected[query, label])]
+        if partly:
+            yield Note(
+                "text-partly",
+                f"{plural(len(partly), 'label')} of which results contain some strings, and none contains all: "
+                f"{shown(partly[0])}; if one of them is enough, give the key a name without must and all: expect_any",
+            )
+        if expected:
+            asked = dict.fromkeys(doc for query, _ in expected for doc in self._returned[query])
             missing = [doc for doc in asked if doc not in self._texts]
             if missing:
                 yield Note(
@@ -413,7 +428,8 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
     """The labels of test cases, or of a log, with the text that cases expect."""
     faults = log.faults
     named = log.keys["relevant"] if log.is_named else None
-    plain = _plain_keys(log) if named is None else {}
+    has_text = reading.match == "text" or any(record.get(MATCH_KEY) == "text" for record in log.records.records)
+    plain = _plain_keys(log) if named is None and has_text else {}
     of_answers = _answer_keys(log)
     expected: dict[tuple[str, str], ExpectedText] = {}
     grades: dict[str, dict[str, float]] = {}
@@ -472,7 +488,8 @@ def _plain_keys(log: Log) -> dict[str, TextKey]:
     documents = log.keys.get("relevant")
     if documents is not None and any(holds_words(record[documents]) for record in records if documents in record):
         return {documents: ANY_TEXT}
-    others = plain_text_keys(records, [key for role, key in log.keys.items() if role in ("id", "query")])
+    taken = [key for role, key in log.keys.items() if role in ("id", "query")]
+    others = plain_text_keys(records, taken) or expected_string_keys(records, taken)
     if len(others) > 1:
         raise InputError.at(
             log.faults.source,

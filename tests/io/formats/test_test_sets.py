@@ -121,6 +121,11 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("weights.json", cases("relevant", weight="high"), {}, ONE),
     ("positive.yaml", yaml.safe_dump({"positive": cases("expected_nodes", text="query"), "negative": ["why?"]}), {},
      ONE),
+    ("uuids.json", cases("relevant_uuids"), {}, ONE),
+    ("plus.csv", f"question,expected_chunk\n{A},d1+d3\n{B},d2\nc?,d3\nd?,d1\n", {},
+     {A: ["d1", "d3"], B: ["d2"], "c?": ["d3"], "d?": ["d1"]}),
+    ("gold-and-sources.json", [{"q": q, "gold": ["Ann Lee"], "sources": docs} for q, docs in ONE.items()],
+     {"relevant": "sources"}, ONE),
     ("empty-key.json", cases("expected_files", expected_symbols=[]), {}, ONE),
     ("required.json", cases("expected_files", required=["two factors"]), {}, ONE),
     ("no-id.json", [{"id": None, "query": query, "relevant": docs} for query, docs in ONE.items()], {}, ONE),
@@ -278,6 +283,12 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "--match text; if 'source' has the documents: --column relevant=source"),
     ("answer-and-source.json", [{"question": A, "ground_truth": "In the settings.", "source": "a.md"}],
      "looks like an answer", "--column relevant=source$"),
+    ("no-text.yaml", yaml.safe_dump([{"id": 1, "topic": "two words", "expected_terms": ["a b"], "notes": "a b c d e f"}]),
+     r"expect text \('expected_terms'\)", "--match text --column query=topic$"),
+    ("pages-and-text.json", [{"question": A, "contains": ["a b"], "pages": [3]}], r"expect text \('contains'\)",
+     "--match text; if results have 'page': --match-field pages=page "),
+    ("needles.json", [{"question": A, "gold_bits": ["a b"]}], "without a key for the relevant documents",
+     "--column relevant=gold_bits; if results have it as a field: .*; if their texts contain it: --match text$"),
     ("kept-groups.json", [{"question": A, "answer_groups": [["d1", "d2"], ["d3"]]}], "'answer_groups' has groups",
      "--column evidence=answer_groups$"),
     ("contexts.json", [{"question": A, "ground_truth": "In the settings.", "sources": ["d1"]}], "looks like an answer",
@@ -578,6 +589,77 @@ def test_fields_of_an_object_in_a_label_are_compared_or_named() -> None:
         assert scored("title") == 1.0
     with pytest.raises(InputError, match="'place'"):  # an object is not a value
         scored("title,place")
+
+
+def test_a_label_that_says_none_expects_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_text(f"question,expected_chunk\n{A},1\n{B},none\nwhy?,N/A\n")
+    with pytest.warns(RankgaugeWarning, match=r"2 cases say 'N/A' under 'expected_chunk': nothing is expected"):
+        found = evaluate(path, lambda query, k: ["2", "1"] if query == A else [], ["RR"])
+    assert found["RR"] == 0.5
+    assert "2 cases expect nothing" in {note.code: note.message for note in found.notes}["expects-nothing"]
+
+
+def test_cases_that_have_no_answer_have_no_labels_of_their_own_fields() -> None:
+    rows = [{"query": A, "company": "x", "pages": [3]}, {"query": B, "company": "x", "answerable": False}]
+    chunks = [{"id": "1", "company": "x", "page": 9}, {"id": "2", "company": "x", "page": 3}]
+    reading = Reading(match_fields=("company,pages=page",))
+    found = evaluate(rows, lambda query, k: chunks if query == A else [], ["RR"], reading=reading)
+    assert found["RR"] == 0.5
+    assert "1 case expects nothing" in {note.code: note.message for note in found.notes}["expects-nothing"]
+
+
+@pytest.mark.parametrize("key", ["expect", "gold_bits", "evidence_any"])
+def test_match_text_takes_the_only_key_that_has_what_is_expected(key: str) -> None:
+    rows = [{"query": A, key: "the settings", "level": "easy"}]
+    found = evaluate(
+        rows, returning({A: {"id": "c", "text": "open the settings"}}), ["RR"], reading=Reading(match="text")
+    )
+    assert found["RR"] == 0.5
+
+
+def test_results_that_have_some_of_the_strings_but_not_all_are_named() -> None:
+    rows = [{"query": A, "must_contain": ["settings", "nowhere"]}]
+    results = returning({A: {"id": "c", "text": "the settings"}})
+    with pytest.warns(RankgaugeWarning, match="some strings, and none contains all: 'settings & nowhere'"):
+        assert evaluate(rows, results, ["RR"], reading=Reading(match="text"))["RR"] == 0
+
+
+def test_whole_documents_among_labels_of_parts_are_named() -> None:
+    labels = {A: {"guide.md#a": 1}, B: {"tips.md": 1}}
+    results = {A: ["x#y", "guide.md#a"], B: ["guide.md#a", "tips.md#top"]}
+    found = evaluate(labels, results, ["RR"])
+    assert found["RR"] == 0.25
+    assert (
+        "1 of 2 labels is part of a result's id: 'tips.md' in 'tips.md#top'"
+        in {note.code: note.message for note in found.notes}["labels-contained"]
+    )
+    assert evaluate(labels, results, ["RR"], reading=Reading(match="contains"))["RR"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("label", "result", "option"),
+    [
+        ({"path": "a.py", "line": 12}, {"path": "a.py", "start_line": 10, "end_line": 20},
+         "path,line=start_line..end_line"),
+        ({"path": "a.md", "section": "x"}, {"file": "docs/a.md", "section": "x"}, "path=file,section --match suffix"),
+    ],
+)  # fmt: skip
+def test_where_results_have_a_field_is_found_by_ranges_and_ends_of_paths(
+    label: dict[str, Any], result: dict[str, Any], option: str
+) -> None:
+    rows = [{"query": A, "expected": [label]}]
+    wrong = {name: value + 20 if isinstance(value, int) else f"{value}x" for name, value in result.items()}
+
+    def search(query: str, k: int) -> list[dict[str, Any]]:
+        return [{"id": "1", **wrong}, {"id": "2", **result}]
+
+    with pytest.raises(InputError) as refused:
+        evaluate(rows, search, ["RR"], reading=Reading(match_fields=(",".join(label),)))
+    assert f"--match-field {option} (" in (refused.value.hint or "")
+    fields, _, rule = option.partition(" --match ")
+    reading = Reading(match_fields=(fields,), match="suffix" if rule else "exact")
+    assert evaluate(rows, search, ["RR"], reading=reading)["RR"] == 0.5
 
 
 def test_a_quote_in_a_label_that_is_not_compared_is_named() -> None:

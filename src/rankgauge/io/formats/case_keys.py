@@ -63,7 +63,7 @@ def _pattern() -> re.Pattern[str]:
     nouns = "|".join("memor(?:y|ies)" if noun == "memory" else f"{noun}s?" for noun in NOUNS)
     collective = "|".join(COLLECTIVES)
     noun = rf"(?P<noun>(?:{nouns}|contexts?(?=id)){{1,2}})"
-    return re.compile(rf"(?:{stems})(?:{noun}|{collective})?(?P<id>ids?|indices)?(?P<name>names?)?")
+    return re.compile(rf"(?:{stems})(?:{noun}|{collective})?(?P<id>(?:uu|gu)?ids?|indices)?(?P<name>names?)?")
 
 
 RELEVANT = _pattern()
@@ -122,6 +122,30 @@ def plain_text_keys(records: Sequence[Mapping[str, Any]], taken: Iterable[str] =
         and plain_text_key_of(name) is not None
         and any(_holds_strings(record[name]) for record in records if name in record)
     ]
+
+
+def expected_string_keys(records: Sequence[Mapping[str, Any]], taken: Iterable[str] = ()) -> list[str]:
+    """The keys that have strings, and say that something is expected, whatever it is: ``expect``, ``gold_needles``.
+
+    An answer is not one of them, nor the kind of a case.
+    """
+    names = dict.fromkeys(name for record in records for name in record)
+    return [
+        name
+        for name in names
+        if name not in taken
+        and stem_size(name)
+        and not is_answer(name)
+        and (label_kind(name) == "bare" or not is_kind(name))
+        and any(_may_be_text(name, record[name]) for record in records if name in record)
+    ]
+
+
+def _may_be_text(name: str, value: Any) -> bool:
+    """Whether a value is a string, or a list of them, that is not empty; under a key of labels, none that are ids."""
+    items = value if is_plain_list(value) else [value]
+    is_id = label_kind(name) is not None and (is_plain_list(value) or takes_one_string(name)) and not holds_words(value)
+    return bool(items) and all(isinstance(item, str) and item for item in items) and not is_id
 
 
 def _holds_strings(value: Any) -> bool:

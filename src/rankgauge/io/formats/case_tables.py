@@ -1,6 +1,7 @@
 """Test cases in a table: one row per case, or one row per label.
 
-In a cell, ids are separated by one of ``;``, ``|`` and ``,``, the same one in the whole column. Ids that contain one of
+In a cell, ids are separated by one of ``;``, ``|`` and ``,``, the same one in the whole column; or by ``+`` or ``&`` if
+each of them is in another cell by itself. Ids that contain one of
 these are written as a JSON list: ``["a;b", "c"]``.
 """
 
@@ -32,6 +33,7 @@ from rankgauge.io.formats.named_columns import Columns, columns_for, normalize_n
 from rankgauge.io.text_checks import check_text
 
 ID_SEPARATORS = (";", "|", ",")
+WEAK_SEPARATORS = ("+", "&")  # if what they separate is in other cells by itself
 DOCUMENT = re.compile(rf"(?:{'|'.join(NOUNS)}|memory|memories|filepath)s?(?:id|no|name)?|pid|corpusid|url")
 NUMBERS = {"k": int, "weight": float}
 LABEL_ROWS = "relevant_ids"
@@ -143,7 +145,14 @@ def _id_separator(source: str, name: str, lines: Sequence[int], texts: Sequence[
             f"expected one separator of ids in {shown(name)}, found {other!r}, and {mark!r} on line {line}",
             hint='write ids that contain ";", "|" or "," as a JSON list: ["a;b", "c"]',
         )
-    return next(iter(first_line), None)
+    if first_line:
+        return next(iter(first_line))
+    for mark in WEAK_SEPARATORS:
+        alone = {text for text in texts if mark not in text}
+        parts = [part.strip() for text in texts if mark in text for part in text.split(mark)]
+        if parts and alone.issuperset(parts):
+            return mark
+    return None
 
 
 def _ids_of_cell(source: str, line: int, text: str, separator: str | None) -> Any:

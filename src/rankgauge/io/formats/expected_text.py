@@ -20,11 +20,12 @@ from rankgauge.io.formats.json_text import JsonPairs, describe_json
 TextKind = Literal["contains", "pattern", "prefix"]
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 LEADS = {"expected", "expect", "expects", "must", "should", "required", "gold", "golden", "reference", "ground",
-         "relevant", "answer", "text", "contains", "contain", "result"}  # fmt: skip
+         "relevant", "answer", "text", "contains", "contain", "result", "evidence"}  # fmt: skip
 NOUNS = {"anchors", "any", "all", "contain", "contains", "content", "contents", "context", "contexts", "fact", "facts",
-         "include", "includes", "keyword", "keywords", "match", "matches", "mention", "mentions", "pattern", "patterns",
-         "phrase", "phrases", "prefix", "quote", "quotes", "regex", "regexes", "regexp", "snippet", "snippets",
-         "string", "strings", "substr", "substring", "substrings", "term", "terms", "text", "texts"}  # fmt: skip
+         "include", "includes", "keyword", "keywords", "match", "matches", "mention", "mentions", "needle", "needles",
+         "pattern", "patterns", "phrase", "phrases", "prefix", "quote", "quotes", "regex", "regexes", "regexp",
+         "snippet", "snippets", "string", "strings", "substr", "substring", "substrings", "term", "terms", "text",
+         "texts"}  # fmt: skip
 ID_WORDS = {"id", "ids", "doc", "docs", "document", "documents", "source", "sources", "file", "files", "path", "paths",
             "title", "titles", "uri", "uris", "url", "urls"}  # fmt: skip
 TEXT_NOUNS = {"content", "contents", "context", "contexts", "fact", "facts", "keyword", "keywords", "phrase", "phrases",

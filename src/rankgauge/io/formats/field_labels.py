@@ -30,6 +30,7 @@ Compare = Callable[[str, str], bool]
 ABSENT = object()
 EXAMINED_RESULTS = 1000
 WRAPPERS = ("node", "document")  # of a result with its score
+RANGE_ENDS = (("start", "end"), ("begin", "end"), ("from", "to"), ("first", "last"))
 RANGE_WORDS = {"line", "lines", "linerange", "range", "span"}
 PART_WORDS = {"contain", "contains", "substring", "includes", "include", "fragment", "hint"}
 PREFIX_WORDS = {"prefix", "startswith"}
@@ -177,9 +178,13 @@ class FieldLabels:
         paths = dict.fromkeys(path for result in self._first_results for path in _paths_of(result))
         values = {path: self._values_of_results(path) for path in paths}
         taken = {path for field in self.fields for path in field.result}
-        parts, counts = [], []
+        parts, counts, rule = [], [], ""
         for number, field in enumerate(self.fields):
             name, own = BETWEEN.join(field.label), BETWEEN.join(field.result)
+            if field.is_range and not set(field.result) <= values.keys() and (ends := _range_paths(values)):
+                parts.append(f"{name}={BETWEEN.join(ends)}")
+                counts.append(f"results have {shown(ends[0])} and {shown(ends[1])}")
+                continue
             if field.is_range or own in values or own == "id":
                 parts.append(name if name == own else f"{name}={own}")
                 continue
@@ -188,11 +193,14 @@ class FieldLabels:
             words = set(_words(name))
             best = max(found, key=lambda path: (found[path], len(words & set(_words(path)))), default="")
             if not found.get(best):
+                found = {path: sum(_are_ends(one, values[path]) for one in wanted) for path in found}
+                best, rule = max(found, key=lambda path: found[path], default=""), " --match suffix"
+            if not found.get(best):
                 return ""
             taken.add(best)
             parts.append(name if name == best else f"{name}={best}")
             counts.append(f"{found[best]} of {plural(len(wanted), 'label')} have a value at {shown(best)}")
-        return f"--match-field {','.join(parts)} ({', '.join(counts)})" if counts else ""
+        return f"--match-field {','.join(parts)}{rule} ({', '.join(counts)})" if counts else ""
 
     def _values_of_results(self, path: str) -> set[str]:
         """What the first results have at a path, as text."""
@@ -222,6 +230,23 @@ def _paths_of(result: Any) -> list[str]:
         inner = [f"{name}.{key}" for key in value] if isinstance(value, Mapping) else [name]
         paths += [path for path in map(str, inner) if "," not in path and "=" not in path]
     return paths
+
+
+def _range_paths(paths: Iterable[str]) -> tuple[str, str] | None:
+    """Where results have the start and the end of a range: ``start_line`` and ``end_line``; None without them."""
+    by_words = {tuple(_words(path)): path for path in paths}
+    for words, path in by_words.items():
+        for first, last in RANGE_ENDS:
+            end = by_words.get(tuple(last if word == first else word for word in words))
+            if first in words and end is not None:
+                return path, end
+    return None
+
+
+def _are_ends(labels: Iterable[str], values: Iterable[str]) -> bool:
+    """Whether one of some labels is the end of a path."""
+    ends = tuple(f"/{label}" for label in labels)
+    return any(value.endswith(ends) for value in values)
 
 
 def suggested_fields(labels: Iterable[Mapping[str, Any]], within: str = "") -> str:

@@ -28,6 +28,7 @@ from rankgauge.io.formats.case_keys import (
     takes_one_string,
 )
 from rankgauge.io.formats.case_lists import filtered_name
+from rankgauge.io.formats.case_refusals import check_object_labels, missing_key, other_label_keys
 from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.json_mapping import (
@@ -47,7 +48,6 @@ from rankgauge.io.formats.json_text import (
     id_from_json,
     number_from_json,
 )
-from rankgauge.io.formats.key_finder import check_object_labels, missing_key, other_label_keys
 from rankgauge.io.formats.named_columns import (
     IsByText,
     Kind,
@@ -374,7 +374,7 @@ class Log:
             message = f"this is {self.kind}; expected labels"
             raise InputError.at(source, None, message, hint="name the request as labels, and this as results")
         if role not in self.keys:
-            raise missing_key(source, self.records, role)
+            raise missing_key(source, self.records, role, has_text="query" in self.keys)
         return self.keys[role]
 
     def has_labels(self, record: Record) -> bool:

@@ -143,11 +143,13 @@ def _with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[]
     has_few_judged = _has_few_judged(joined.hits)
     has_fractions = joined.hits.judgments == "grades" and _are_whole(qrels.grades) is False
     has_paths = _has_unretrieved_paths(qrels, joined.hits)
-    if not has_unmatched and not has_few_judged and not has_fractions and not has_paths:
+    has_wholes = not has_few_judged and _has_unretrieved_wholes(qrels, joined.hits)
+    if not (has_unmatched or has_few_judged or has_fractions or has_paths or has_wholes):
         return joined
     notes = _near_queries(qrels, queries) if has_unmatched else ()
     path_notes = _path_notes(qrels, results(), joined.hits) if has_paths else ()
     notes += _document_notes(qrels, results(), joined.hits, path_notes) if has_few_judged else path_notes
+    notes += _whole_notes(qrels, results()) if has_wholes else ()
     if has_fractions and _scores_look_like_grades(results()):
         notes += (Note(SWAPPED, SWAPPED_VALUES),)
     return replace(joined, notes=joined.notes + notes)
@@ -335,6 +337,33 @@ def _path_notes(qrels: Qrels, run: Run, hits: Hits) -> tuple[Note, ...]:
             f"{shown(label)} is {shown(result)} in the run: --match suffix (Reading(match='suffix'))",
         ),
     )
+
+
+# -- labels of which some are parts of documents, and others whole ones ----------------------------------------------
+
+PART_MARK = "#"  # before the name of a part: guide.md#install
+
+
+def _has_unretrieved_wholes(qrels: Qrels, hits: Hits) -> bool:
+    """Whether labels of queries without a judged result are whole documents, while others are parts of documents."""
+    is_unfound = (hits.status == Status.ANSWERED) & (hits.count == 0)
+    if hits.judgments != "grades" or not is_unfound.any():
+        return False
+    mark, rows = PART_MARK.encode(), np.flatnonzero(is_unfound[qrels.query] & (qrels.grades > 0))
+    has_wholes = any(mark not in label for label in qrels.docs.take(rows[:EXAMINED_LABELS]))
+    return has_wholes and any(mark in label for label in qrels.docs.head(EXAMINED_LABELS))
+
+
+def _whole_notes(qrels: Qrels, run: Run) -> tuple[Note, ...]:
+    """A note if no label of a query was retrieved, and one is the document of a part that was."""
+    found: list[tuple[str, str]] = []
+    labels_seen = 0
+    for labels, results in _labels_and_results(qrels, run):
+        labels_seen += len(labels)
+        if set(labels).isdisjoint(results):
+            pairs = [(label, part) for label in labels for part in results if part.startswith(label + PART_MARK)]
+            found += {label: (label, part) for label, part in pairs}.values()
+    return (_part_note("labels-contained", found, labels_seen, "part of a result's id", "contains"),) if found else ()
 
 
 def _near_notes(near: Near, what: str, qrels_ids: Ids, run_ids: Ids) -> Iterator[Note]:
