@@ -348,11 +348,18 @@ def test_a_log_with_texts_needs_no_second_file(tmp_path: Path) -> None:
     assert evaluate(log, measures=["RR"], reading=Reading(match="text", ignore_case=True))["RR"] == 0.5
 
 
+@pytest.mark.filterwarnings("ignore:.*but for upper and lower case")
 def test_case_of_text_is_ignored_if_that_is_asked_for() -> None:
     for expected in ({"expect_any": ["encryption"]}, {"must_match": "encr.ption"}):
         cases = [{"query": "q", **expected}]
         assert scored(cases, search, Reading(match="text"), ["RR"]) == [0.0]
         assert scored(cases, search, Reading(match="text", ignore_case=True), ["RR"]) == [0.5]
+
+
+def test_text_that_only_differs_in_case_is_named() -> None:
+    with pytest.warns(RankgaugeWarning, match="1 of 2 labels .* lower case: 'encryption': --ignore-case"):
+        scored([{"query": "q", "expect_any": ["encryption"]}, {"query": "r", "expect_any": ["nowhere"]}],
+               search, Reading(match="text"), ["RR"])  # fmt: skip
 
 
 def test_results_without_texts_are_refused() -> None:

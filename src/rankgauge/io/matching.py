@@ -230,7 +230,7 @@ class _Matcher:
         distinct = dict.fromkeys([*labels.judgments.docs.to_text(), *chain(*labels.forbidden.values())])
         ids = dict.fromkeys(doc for docs in returned.values() for doc in docs)
         if self._fields:
-            self._fields.check_results(ids, distinct)
+            self._fields.check_results(ids, list(distinct), is_exact=rules == {"exact"} and not reading.ignore_case)
         has_paths = "suffix" in rules and not self._fields
         self._paths = resolve_paths(distinct, ids, ignore_case=self._ignores_case) if has_paths else {}
         self._patterns = self._search() if labels.expected else {}
@@ -274,6 +274,13 @@ class _Matcher:
         texts = [self._texts[doc] for doc in self._returned[query] if doc in self._texts]
         either = replace(expected, key=replace(expected.key, needs_all=False))
         return any(self._has(either, text) for text in texts) and not any(self._has(expected, text) for text in texts)
+
+    def _differs_in_case(self, query: str, expected: ExpectedText) -> bool:
+        """Whether no result has the text of a label, and one has it in letters of another case."""
+        texts = [self._texts[doc] for doc in self._returned[query] if doc in self._texts]
+        if self._ignores_case or expected.key.kind == "pattern" or any(self._has(expected, text) for text in texts):
+            return False
+        return any(expected.matches(text, {}, ignore_case=True) for text in texts)
 
     def _has(self, expected: ExpectedText, text: str) -> bool:
         return expected.matches(text, self._patterns, ignore_case=self._ignores_case)
@@ -326,6 +333,12 @@ class _Matcher:
             )
         expected = self._labels.expected
         partly = [label for query, label in expected if self._is_partly(query, expected[query, label])]
+        if other_case := [label for query, label in expected if self._differs_in_case(query, expected[query, label])]:
+            yield Note(
+                "text-case",
+                f"{len(other_case)} of {plural(len(expected), 'label')} would be in the text of a result but for upper "
+                f"and lower case: {shown(other_case[0])}: --ignore-case (Reading(ignore_case=True))",
+            )
         if partly:
             yield Note(
                 "text-partly",

@@ -121,6 +121,9 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("weights.json", cases("relevant", weight="high"), {}, ONE),
     ("positive.yaml", yaml.safe_dump({"positive": cases("expected_nodes", text="query"), "negative": ["why?"]}), {},
      ONE),
+    ("cite.json", cases("must_cite", one=True, answer_contains=["180"]), {}, ONE),
+    ("ids-again.json", [{"id": "G1", "lang": lang, "question": q, "relevant": docs}
+                        for lang, (q, docs) in zip("ab", ONE.items(), strict=True)], {}, ONE),
     ("uuids.json", cases("relevant_uuids"), {}, ONE),
     ("plus.csv", f"question,expected_chunk\n{A},d1+d3\n{B},d2\nc?,d3\nd?,d1\n", {},
      {A: ["d1", "d3"], B: ["d2"], "c?": ["d3"], "d?": ["d1"]}),
@@ -283,12 +286,18 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "--match text; if 'source' has the documents: --column relevant=source"),
     ("answer-and-source.json", [{"question": A, "ground_truth": "In the settings.", "source": "a.md"}],
      "looks like an answer", "--column relevant=source$"),
-    ("no-text.yaml", yaml.safe_dump([{"id": 1, "topic": "two words", "expected_terms": ["a b"], "notes": "a b c d e f"}]),
+    ("no-text.yaml", yaml.safe_dump([{"id": 1, "topic": "two words", "expected_terms": ["a b"], "notes": "a b c d e"}]),
      r"expect text \('expected_terms'\)", "--match text --column query=topic$"),
     ("pages-and-text.json", [{"question": A, "contains": ["a b"], "pages": [3]}], r"expect text \('contains'\)",
      "--match text; if results have 'page': --match-field pages=page "),
     ("needles.json", [{"question": A, "gold_bits": ["a b"]}], "without a key for the relevant documents",
      "--column relevant=gold_bits; if results have it as a field: .*; if their texts contain it: --match text$"),
+    ("least.json", [{"question": A, "expect": {"min_docs": 1, "any_doc_contains": "a b"}}], "'expect' has objects",
+     "--match text --column relevant=expect.any_doc_contains"),
+    ("included.json", [{"question": A, "expectedAnswerContains": [], "relevant": {"titleIncludes": "x"}}],
+     "'relevant' has objects with 'titleIncludes'", "--match-field titleIncludes=title "),
+    ("other-ids.json", cases("dataset_ids", kind="x", dialect="y"), "without a key for the relevant documents",
+     "^name it: --column relevant=dataset_ids$"),
     ("kept-groups.json", [{"question": A, "answer_groups": [["d1", "d2"], ["d3"]]}], "'answer_groups' has groups",
      "--column evidence=answer_groups$"),
     ("contexts.json", [{"question": A, "ground_truth": "In the settings.", "sources": ["d1"]}], "looks like an answer",
@@ -598,6 +607,40 @@ def test_a_label_that_says_none_expects_nothing(tmp_path: Path) -> None:
         found = evaluate(path, lambda query, k: ["2", "1"] if query == A else [], ["RR"])
     assert found["RR"] == 0.5
     assert "2 cases expect nothing" in {note.code: note.message for note in found.notes}["expects-nothing"]
+
+
+@pytest.mark.parametrize("name", ["cases.csv", "cases.json"])
+def test_a_flag_says_that_nothing_is_expected_though_documents_are_listed(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    table = f"question,expected_docs,is_answerable\n{A},d1,True\n{B},d9,False\n"
+    rows = [{"question": A, "expected_docs": ["d1"], "is_answerable": True},
+            {"question": B, "expected_docs": ["d9"], "is_answerable": False}]  # fmt: skip
+    path.write_text(table if name == "cases.csv" else json.dumps(rows))
+    with pytest.warns(
+        RankgaugeWarning, match="1 case says that it has no answer: what is under 'expected_docs' is not"
+    ):
+        found = evaluate(path, lambda query, k: ["x", "d1"] if query == A else [], ["RR"])
+    assert found["RR"] == 0.5
+
+
+def test_cases_with_the_same_text_and_another_tenant_are_several_cases() -> None:
+    rows = [{"q": A, "tenant": tenant, "relevant": [f"{tenant}1"]} for tenant in "ab"]
+    with pytest.warns(RankgaugeWarning, match="1 query is asked by several cases, which are numbered: 'how do I"):
+        found = evaluate(rows, lambda query, k, tenant: ["x", f"{tenant}1"], ["RR"])
+    assert found["RR"] == 0.5
+    assert len(found.per_query("RR")) == 2
+    with pytest.raises(InputError, match="each query once"):
+        evaluate([{"q": A, "relevant": ["a"]}, {"q": A, "relevant": ["b"]}], lambda query, k: ["a"], ["RR"])
+
+
+def test_a_path_at_which_no_result_has_a_value_of_a_label_is_corrected() -> None:
+    rows = [{"query": A, "expected_file": "a.pdf", "expected_page": 3}]
+    with pytest.raises(InputError, match="no result has a value of 'expected_file' at 'id'") as refused:
+        evaluate(rows, lambda query, k: CHUNKS, reading=Reading(match_fields=("expected_file=id,expected_page=page",)))
+    option = "expected_file=document,expected_page=page"
+    assert f"results have it elsewhere: --match-field {option} (1 of 1 label" in (refused.value.hint or "")
+    found = evaluate(rows, lambda query, k: CHUNKS, ["RR"], reading=Reading(match_fields=(option,)))
+    assert found["RR"] == pytest.approx(1 / 3)
 
 
 def test_cases_that_have_no_answer_have_no_labels_of_their_own_fields() -> None:

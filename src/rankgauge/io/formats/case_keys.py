@@ -170,10 +170,10 @@ def may_be_words(name: str) -> bool:
 def takes_one_string(name: str) -> bool:
     """Whether a single string under a key is an id: its name has a noun, or says id; elsewhere it may be an answer.
 
-    What is ``relevant`` is not an answer.
+    What is ``relevant``, or to be cited, is not an answer.
     """
     return (
-        normalize_name(name) == "relevant"
+        normalize_name(name) in ("relevant", "mustcite", "shouldcite")
         or label_kind(name) in ("id", "noun", "any id")
         or normalize_name(name).endswith(("id", "ids"))
     )
@@ -292,6 +292,7 @@ ANSWERABLE_CORE = (
     r"answer(?:able|ed|s)?(?:exists|present)?|find(?:answer|s)?|found|match(?:es)?|hits?|retrieve[ds]?|results?|"
     r"kb|corpus|scope|domain|sufficient(?:context|evidence)?|supported|evidence|relevantdocs?"
 )
+TRUTH = {"true": True, "false": False}
 NOTHING_FLAG = re.compile(rf"(?:must)?{FILLING}(?:{NOTHING_CORE})")
 ANSWERABLE_FLAG = re.compile(rf"{FILLING}(?:{ANSWERABLE_CORE})")
 KIND_NAME = re.compile(
@@ -311,7 +312,7 @@ def answerable_flag(record: Mapping[str, Any]) -> bool | None:
 
     A flag comes before a kind. ``should_refuse: false`` says neither: there are other reasons to refuse.
     """
-    flags = [(_flag(name), value) for name, value in record.items() if isinstance(value, bool)]
+    flags = [(_flag(name), truth) for name, value in record.items() if (truth := _truth(value)) is not None]
     if any(flag is value for flag, value in flags):
         return False
     if any(flag is False for flag, _ in flags):
@@ -319,9 +320,24 @@ def answerable_flag(record: Mapping[str, Any]) -> bool | None:
     return False if any(_says_nothing(name, value) for name, value in record.items()) else None
 
 
+def _truth(value: Any) -> bool | None:
+    """True or false, also as the text that a cell of a table has; None for anything else."""
+    return value if isinstance(value, bool) else TRUTH.get(value.lower()) if isinstance(value, str) else None
+
+
+def denies_answer(record: Mapping[str, Any]) -> bool:
+    """Whether a flag of a case says that it has no answer, whatever its kind is."""
+    return any(_flag(name) is truth for name, value in record.items() if (truth := _truth(value)) is not None)
+
+
 def is_kind(name: str) -> bool:
     """Whether a key has the kind of a case, or how a system should behave, by its name: ``expected_category``."""
     return bool(KIND_NAME.fullmatch(normalize_name(name))) or _flag(name) is not None
+
+
+def is_flag(name: str) -> bool:
+    """Whether a key says whether a case has an answer, if it is true or false: ``answerable``, ``should_refuse``."""
+    return _flag(name) is not None
 
 
 def says_nothing(kind: str) -> bool:

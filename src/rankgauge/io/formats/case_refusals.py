@@ -35,7 +35,7 @@ from rankgauge.io.formats.named_columns import columns_for, normalize_name
 
 PLACE_WORDS = {"chapter", "clause", "fragment", "idx", "index", "line", "no", "number", "offset", "page", "paragraph",
                "position", "row", "section"}  # of a document  # fmt: skip
-MIN_WORDS, MAX_NAME_WORDS = 1.5, 5.0  # of the texts of queries, of the names of documents, on average
+MIN_WORDS, MAX_NAME_WORDS = 1.5, 4.0  # of the texts of queries, of the names of documents, on average
 
 
 def missing_key(source: str, table: Records, role: str, *, has_text: bool = True) -> InputError:
@@ -80,7 +80,10 @@ def _expected_text(table: Records, text_option: str) -> tuple[str, str] | None:
         message = f"test cases that expect a part of an id ({shown(part)}), not documents"
         return message, f"compare with parts of the ids: --match contains{text_option}"
     compare = "compare with the texts of the results: --match text"
-    if texts := expected_text_keys(names) or [name for name in names if is_text_or_label(name)]:
+    texts = expected_text_keys(names) or [name for name in names if is_text_or_label(name)]
+    if any(map(label_kind, names)):  # which is not readable, but says more than what an answer must contain
+        texts = [name for name in texts if not is_answer(name)]
+    if texts:
         hints = [f"{compare}{text_option}", *_document_hints(table)]
         if label_kind(texts[0]) or not _has_words(table, texts[0]):
             hints.append(f"if these are ids: --column relevant={texts[0]}")
@@ -162,7 +165,7 @@ def document_keys(table: Records) -> list[str]:
         for name in _other_keys(table)
         if text_key_of(name) is None
         and label_kind(name) is None
-        and (stem_size(name) or (_names_document(name) and not is_kind(name)))
+        and (stem_size(name) or ((_names_document(name) or _lists_ids(table, name)) and not is_kind(name)))
         and any(_is_label_value(value) or objects_in(value) for record in table.records if (value := record.get(name)))
         and _words_per_value(table, name) <= MAX_NAME_WORDS
     ]
@@ -183,6 +186,11 @@ def _names_document(name: str) -> bool:
     return bool(words) and bool(
         {words[-1], words[-1].removesuffix("s")} & {*NOUNS, "paper", "ref", "reference", "target"}
     )
+
+
+def _lists_ids(table: Records, name: str) -> bool:
+    """Whether a key has lists of the ids of something, by its name: ``dataset_ids``."""
+    return normalize_name(name).endswith("ids") and any(is_plain_list(record.get(name)) for record in table.records)
 
 
 def is_place(name: str) -> bool:

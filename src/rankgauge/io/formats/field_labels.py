@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rankgauge.core.dataclass import dataclass
@@ -29,6 +29,7 @@ EXAMPLE = "--match-field doc_id=metadata.doc,clause=metadata.clause"
 Compare = Callable[[str, str], bool]
 ABSENT = object()
 EXAMINED_RESULTS = 1000
+MIN_SHARE = 0.5  # of the labels that have a value at another path, so that it is the one that is meant
 WRAPPERS = ("node", "document")  # of a result with its score
 RANGE_ENDS = (("start", "end"), ("begin", "end"), ("from", "to"), ("first", "last"))
 RANGE_WORDS = {"line", "lines", "linerange", "range", "span"}
@@ -36,7 +37,8 @@ PART_WORDS = {"contain", "contains", "substring", "includes", "include", "fragme
 PREFIX_WORDS = {"prefix", "startswith"}
 IDENTIFYING = {"title", "url", "source", "kind", "type", "name"}  # descriptions, unless a label has no id
 LIMIT_WORDS = {"min", "max", "gte", "lte", "gt", "lt", "before", "after"}  # of values that are not to be equal
-RANK_WORDS = {"rank", "position", "hits", "results", "matches", "count", "score", "recall", "precision", "k", "tokens"}
+RANK_WORDS = {"rank", "position", "docs", "documents", "chunks", "hits", "results", "matches", "count", "score",
+              "recall", "precision", "k", "tokens"}  # fmt: skip
 NEGATIVE = re.compile(r"(?:forbid|avoid|exclude|reject|mustnot|shouldnot|not)\w*|acceptable\w*")
 NO_FIELDS = re.compile(r"(?:max|min)\w*|k|topk|why|reason\w*|rationale|note\w*|comment\w*|description|verify|optional")
 
@@ -152,10 +154,11 @@ class FieldLabels:
                 return False
         return True
 
-    def check_results(self, results: Iterable[str], labels: Iterable[str] = ()) -> None:
+    def check_results(self, results: Iterable[str], labels: Sequence[str] = (), *, is_exact: bool = True) -> None:
         """Raise if there are results, and none has one of the fields: its path is wrong.
 
-        If the first results have what labels expect at another path, the hint is the option with it.
+        If the first results have what labels expect at another path, the hint is the option with it. If values must be
+        equal, the path is wrong, too, if no result has one of a label there, and most have one at another.
         """
         try:
             rows = [self._values(name, "the result") for name in results]
@@ -167,13 +170,37 @@ class FieldLabels:
                 found = f"found {listing(map(shown, others), 5)}" if others else "found none of the fields"
                 name, path = BETWEEN.join(field.label), BETWEEN.join(field.result)
                 example = f"--match-field {name}=PATH, for example {name}=metadata.{path}"
+                corrected = self._corrected(labels, {number})
                 raise InputError(
                     f"no result has {shown(path)}: {found}",
-                    hint=f"say where results have it: {self._corrected(labels) or example}",
+                    hint=f"say where results have it: {corrected or example}",
                 )
+        wrong = self._unmatched(rows, labels) if is_exact and rows else set()
+        if wrong and (corrected := self._corrected(labels, wrong, MIN_SHARE)):
+            field = self.fields[min(wrong)]
+            name, path = BETWEEN.join(field.label), BETWEEN.join(field.result)
+            raise InputError(
+                f"no result has a value of {shown(name)} at {shown(path)}",
+                hint=f"results have it elsewhere: {corrected}",
+            )
 
-    def _corrected(self, labels: Iterable[str]) -> str:
-        """The option with the paths at which the first results have what labels expect; empty if one is not found."""
+    def _unmatched(self, rows: Sequence[Sequence[Any]], labels: Iterable[str]) -> set[int]:
+        """The fields whose values are to be equal, and of which no label has one that a result has, too."""
+        wanted = [self._values(label, "the label") for label in labels]
+        unmatched = set()
+        for number, field in enumerate(self.fields):
+            if field.is_range or field.last_word in PART_WORDS | PREFIX_WORDS:
+                continue
+            found = {one for row in rows if row[number] is not None for one in _listed(row[number])}
+            if not any(one in found for row in wanted if row[number] is not None for one in _listed(row[number])):
+                unmatched.add(number)
+        return unmatched
+
+    def _corrected(self, labels: Iterable[str], wrong: Collection[int], least: float = 0.0) -> str:
+        """The option with the paths at which the first results have what labels expect; empty if one is not found.
+
+        ``wrong`` are the fields whose path is looked for, ``least`` the share of labels that a path must have.
+        """
         rows = [self._values(label, "the label") for label in labels]
         paths = dict.fromkeys(path for result in self._first_results for path in _paths_of(result))
         values = {path: self._values_of_results(path) for path in paths}
@@ -185,7 +212,7 @@ class FieldLabels:
                 parts.append(f"{name}={BETWEEN.join(ends)}")
                 counts.append(f"results have {shown(ends[0])} and {shown(ends[1])}")
                 continue
-            if field.is_range or own in values or own == "id":
+            if number not in wrong and (field.is_range or own in values or own == "id"):
                 parts.append(name if name == own else f"{name}={own}")
                 continue
             wanted = [set(_listed(row[number])) for row in rows if row[number] is not None]
@@ -195,7 +222,7 @@ class FieldLabels:
             if not found.get(best):
                 found = {path: sum(_are_ends(one, values[path]) for one in wanted) for path in found}
                 best, rule = max(found, key=lambda path: found[path], default=""), " --match suffix"
-            if not found.get(best):
+            if not found.get(best) or found[best] < least * len(wanted):
                 return ""
             taken.add(best)
             parts.append(name if name == best else f"{name}={best}")

@@ -18,10 +18,12 @@ from rankgauge.errors import InputError, Note, nearest, shown
 from rankgauge.io.formats.case_keys import (
     KEYS,
     answerable_flag,
+    denies_answer,
     field_path,
     holds_labels,
     holds_words,
     is_answer,
+    is_flag,
     is_kind,
     is_plain_list,
     label_kind,
@@ -44,7 +46,7 @@ from rankgauge.io.formats.field_labels import FieldLabels, compared_name, sugges
 from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles
 
-NOTHING_WORDS = {"none", "null", "nil", "n/a", "na", "nothing", "-", "–", "—"}  # in place of a label
+NOTHING_WORDS = {"none", "null", "nil", "n/a", "na", "nothing"}  # in place of a label
 MAX_NOTHING = max(map(len, NOTHING_WORDS)) + 2
 ROLES = ("id", "query", "retrieved", "relevant", *(role for role in KEYS if role not in ("id", "query", "retrieved")))
 
@@ -89,8 +91,9 @@ class KeyFinder:
         is_named = "relevant" in self.columns or is_part_of_id(keys.get("relevant", ""))
         if self.fields and "relevant" in keys:
             self._check_fields(keys["relevant"])
-        elif "relevant" in keys:
+        elif "relevant" in keys and "retrieved" not in keys:  # flags of a log may be those of its results
             self._read_nothing(keys["relevant"])
+            self._follow_flags(keys["relevant"])
         return CaseKeys(keys, is_named, tuple(self.notes))
 
     def _read_nothing(self, key: str) -> None:
@@ -105,6 +108,18 @@ class KeyFinder:
         if count:
             verb = "says" if count == 1 else "say"
             message = f"{plural(count, 'case')} {verb} {shown(word)} under {shown(key)}: nothing is expected"
+            self.notes.append(Note("none-expected", f"{self.source}: {message}"))
+
+    def _follow_flags(self, key: str) -> None:
+        """Expect nothing of cases whose flag says that they have no answer, though they list documents."""
+        if not any(map(is_flag, self.names)):
+            return
+        denied = [record for record in self.records if is_something(record.get(key)) and denies_answer(record)]
+        for record in denied:
+            record[key] = []
+        if denied:
+            verb = "says that it has" if len(denied) == 1 else "say that they have"
+            message = f"{plural(len(denied), 'case')} {verb} no answer: what is under {shown(key)} is not expected"
             self.notes.append(Note("none-expected", f"{self.source}: {message}"))
 
     def _named(self, role: str) -> str:
