@@ -120,21 +120,28 @@ def _answer_hint(table: Records, name: str) -> str:
 def _unknown_key_hint(table: Records, others: Sequence[str], documents: Sequence[str], text_option: str) -> str:
     """What helps if no name is known: the key that may have the documents, or a field of results."""
     stemmed = [name for name in documents if stem_size(name) and not _has_objects(table, name)]
-    if len(stemmed) > 1:
-        fields = ",".join(f"{name}={field_path(name)}" for name in stemmed)
+    plain = [name for name in documents if not _has_objects(table, name)]
+    together = stemmed if len(stemmed) > 1 or not any(map(is_place, plain)) else plain
+    if len(together) > 1:
+        fields = ",".join(map(_field_option, together))
         return (
             f"if results have them as fields: --match-field {fields} (FIELD=PATH says where); to compare one alone: "
-            f"--column relevant={stemmed[0]}"
+            f"--column relevant={next((name for name in together if not is_place(name)), together[0])}"
         )
     likely = next((names for names in (documents, stemmed, others) if len(names) == 1), [])
     if not likely and documents:
         return f"choose one: {', '.join(f'--column relevant={name}' for name in documents[:3])}"
     hint = f"name it: --column relevant={likely[0] if likely else 'KEY'}{text_option}"
     if likely and likely == stemmed:
-        field = likely[0]
-        hint += f"; if results have it as a field: --match-field {field}={field_path(field)} (FIELD=PATH says where)"
-        hint += "; if their texts contain it: --match text" * _has_words(table, field)
+        hint += f"; if results have it as a field: --match-field {_field_option(likely[0])} (FIELD=PATH says where)"
+        hint += "; if their texts contain it: --match text" * _has_words(table, likely[0])
     return hint
+
+
+def _field_option(name: str) -> str:
+    """A key of cases and the field of results that may have the same, as ``--match-field`` takes them."""
+    path = field_path(name, is_list=is_place(name))  # a result is at one place
+    return name if path == name else f"{name}={path}"
 
 
 def likely_text_keys(table: Records) -> list[str]:
@@ -210,8 +217,7 @@ def _document_hints(table: Records) -> list[str]:
     """How to name the key of the documents, for cases whose texts or answers were recognized."""
     keys = [name for name in document_keys(table) if not _has_objects(table, name)]
     if keys and is_place(keys[0]):
-        path = field_path(keys[0], is_list=True)
-        return [f"if results have {shown(path)}: --match-field {keys[0]}={path} (FIELD=PATH says where)"]
+        return [f"if results have such a field: --match-field {_field_option(keys[0])} (FIELD=PATH says where)"]
     return [f"if {shown(keys[0])} has the documents: --column relevant={keys[0]}"] if keys else []
 
 

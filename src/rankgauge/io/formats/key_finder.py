@@ -198,15 +198,16 @@ class KeyFinder:
             and (self._has(name, partial(holds_labels, name)) or self._is_empty(name))
             and not (may_be_words(name) and self._has(name, holds_words))
         ]
-        matches = [name for name in matches if label_kind(name) != "any id"] or matches
         matches = [name for name in matches if not self._is_empty(name)] or matches
+        if any(label_kind(name) in ("id", "noun") for name in matches):
+            matches = [name for name in matches if label_kind(name) != "any id"]
         if not matches:
             matches = self._nested(lambda name: label_kind(name) is not None, _is_list)
             self._check_nested_fields(matches)
         if not matches and self._matches_parts():
             matches = [name for name in self.names if is_part_of_id(name)]
         if len(matches) > 1:
-            with_id = [name for name in matches if label_kind(name) == "id"]
+            with_id = [name for name in matches if label_kind(name) in ("id", "any id")]
             if len(with_id) != 1:
                 raise self._ambiguous("relevant", with_id or matches)
             others = listing((shown(name) for name in matches if name != with_id[0]), 3)
@@ -346,7 +347,7 @@ class KeyFinder:
         hint = f"choose one: --column {role}={matches[0]}, columns={{{role!r}: {matches[0]!r}}}"
         if role == "relevant":
             paths = [field_path(name, is_list=self._has(name, _is_list)) for name in matches]
-            if not is_place(matches[0]):
+            if not any(map(is_place, matches)):  # a result is a document; else a part of one, with an id of its own
                 paths[0] = "id"
             fields = ",".join(f"{name}={path}" for name, path in zip(matches, paths, strict=True))
             hint += f"; if a result must have them all: --match-field {fields} (FIELD=PATH says where)"
