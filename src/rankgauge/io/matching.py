@@ -226,7 +226,8 @@ class _Matcher:
         self._labels, self._returned, self._texts = labels, returned, texts
         self._ignores_case = reading.ignore_case
         self._fields = fields
-        rules = set(labels.rules(reading))
+        self._rules = labels.rule_by_query(reading)
+        rules = set(self._rules.values())
         distinct = dict.fromkeys([*labels.judgments.docs.to_text(), *chain(*labels.forbidden.values())])
         ids = dict.fromkeys(doc for docs in returned.values() for doc in docs)
         if self._fields:
@@ -266,6 +267,20 @@ class _Matcher:
         else:
             found = self.find(query, label, rule)
         return found or [_unused(label, self._returned[query])]
+
+    def _nearly_matched(self) -> list[str]:
+        """The labels with fields that no result matches, and one would if parts of texts counted in any case."""
+        compare = _string_rule("contains", ignore_case=True)
+        judgments = self._labels.judgments
+        names, bounds, docs = judgments.queries.to_text(), judgments.offsets.tolist(), judgments.docs.to_text()
+        near = []
+        for number, query in enumerate(names):
+            for label in docs[bounds[number] : bounds[number + 1]]:
+                if not self.find(query, label, self._rules[query]) and any(
+                    self._fields.match(label, doc, compare, ignore_case=True) for doc in self._returned[query]
+                ):
+                    near.append(label)
+        return near
 
     def _is_partly(self, query: str, expected: ExpectedText) -> bool:
         """Whether results have some of the strings that a label asks for, and none has them all."""
@@ -330,6 +345,13 @@ class _Matcher:
                 "labels-ambiguous",
                 f"{plural(len(ambiguous), 'label')} that several paths end in, found at any of them: {shown(label)} is "
                 f"{listing(map(shown, ids), SHOWN_LABELS)}{others}; {self._way_out(ambiguous)}",
+            )
+        if self._fields and (near := self._nearly_matched()):
+            yield Note(
+                "fields-nearly",
+                f"{len(near)} of {plural(len(self._labels.judgments.docs), 'label')} would match a result if parts of "
+                f"texts counted, in upper or lower case: {shown(near[0])}: --match contains --ignore-case "
+                "(Reading(match='contains', ignore_case=True))",
             )
         expected = self._labels.expected
         partly = [label for query, label in expected if self._is_partly(query, expected[query, label])]

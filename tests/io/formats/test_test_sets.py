@@ -125,6 +125,8 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("ids-again.json", [{"id": "G1", "lang": lang, "question": q, "relevant": docs}
                         for lang, (q, docs) in zip("ab", ONE.items(), strict=True)], {}, ONE),
     ("strings-and-ids.json", cases("expected_object_ids", expected=["97.34"]), {}, ONE),
+    ("pregunta.json", {"casos": cases("relevant", text="pregunta")}, {}, ONE),
+    ("taken.json#[?citas]", [*cases("citas"), {"question": "third?"}], {}, ONE),
     ("uuids.json", cases("relevant_uuids"), {}, ONE),
     ("plus.csv", f"question,expected_chunk\n{A},d1+d3\n{B},d2\nc?,d3\nd?,d1\n", {},
      {A: ["d1", "d3"], B: ["d2"], "c?": ["d3"], "d?": ["d1"]}),
@@ -303,6 +305,8 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "'relevant' has objects with 'titleIncludes'", "--match-field titleIncludes=title "),
     ("other-ids.json", cases("dataset_ids", kind="x", dialect="y"), "without a key for the relevant documents",
      "^name it: --column relevant=dataset_ids$"),
+    ("some.json", [*cases("source", one=True), {"question": "third?", "level": "x"}], "without a key for the relevant",
+     r"^take the cases that have it: 'some.json#\[\?source\]'$"),
     ("kept-groups.json", [{"question": A, "answer_groups": [["d1", "d2"], ["d3"]]}], "'answer_groups' has groups",
      "--column evidence=answer_groups$"),
     ("contexts.json", [{"question": A, "ground_truth": "In the settings.", "sources": ["d1"]}], "looks like an answer",
@@ -626,6 +630,42 @@ def test_a_flag_says_that_nothing_is_expected_though_documents_are_listed(name: 
     ):
         found = evaluate(path, lambda query, k: ["x", "d1"] if query == A else [], ["RR"])
     assert found["RR"] == 0.5
+
+
+def test_a_list_of_rows_to_refuse_has_cases_that_expect_nothing() -> None:
+    document = {"answer_rows": cases("relevant"), "refusal_rows": [{"question": "who won?"}]}
+    found = evaluate(document, lambda query, k: ["x", *ONE.get(query, [])] if query in ONE else [], ["RR"])
+    assert found["RR"] == 0.5
+    assert "1 case expects nothing" in {note.code: note.message for note in found.notes}["expects-nothing"]
+
+
+@pytest.mark.filterwarnings("ignore:.*says that it has no answer")
+def test_fields_are_compared_without_blanks_around_them_and_flags_come_first() -> None:
+    rows = [{"query": A, "expected": [{"law": "L1", "part": "s.3\t"}]},
+            {"query": B, "expected": [{"law": "L1", "part": "s.9"}], "expected_refusal": True}]  # fmt: skip
+    results = [{"id": "1", "law": "L1", "part": "s.4"}, {"id": "2", "law": "L1", "part": " s.3"}]
+    reading = Reading(match_fields=("law,part",))
+    found = evaluate(rows, lambda query, k: results if query == A else [], ["RR"], reading=reading)
+    assert found["RR"] == 0.5
+
+
+def test_fields_that_differ_in_case_or_are_parts_are_named() -> None:
+    rows = [{"query": A, "expected": [{"page": 2, "section": "WARNINGS"}]}]
+    results = [{"id": "1", "page": 2, "section": "Use"}, {"id": "2", "page": 2, "section": "3 Warnings and care"}]
+    with pytest.warns(RankgaugeWarning, match=r"1 of 1 label would match .*: --match contains --ignore-case"):
+        found = evaluate(rows, lambda query, k: results, ["RR"], reading=Reading(match_fields=("page,section",)))
+    assert found["RR"] == 0
+    reading = Reading(match_fields=("page,section",), match="contains", ignore_case=True)
+    assert evaluate(rows, lambda query, k: results, ["RR"], reading=reading)["RR"] == 0.5
+
+
+def test_quotes_that_cannot_be_read_have_a_hint_to_the_key_of_the_documents() -> None:
+    rows = [{"question": A, "gold": [["a b", "c"]], "sources": ["d1"]},
+            {"question": B, "gold": ["Ann Lee"], "sources": ["d2"]}]  # fmt: skip
+    with pytest.raises(
+        InputError, match=r"(?s)expected a quote.*if 'sources' has the documents: --column relevant=sources"
+    ):
+        evaluate(rows, lambda query, k: ["d1"], ["RR"])
 
 
 def test_cases_with_the_same_text_and_another_tenant_are_several_cases() -> None:

@@ -24,7 +24,8 @@ KEYS: dict[str, tuple[tuple[str, ...], ...]] = {
     "id": (("query_id", "qid", "question_id", "_id", "id"), ("case_id", "test_id", "key")),
     "query": (
         ("question", "query", "user_input", "q", "ask", "prompt", "search_terms", "search_query", "query_text",
-         "query_string", "text", "input"),
+         "query_string", "pregunta", "consulta", "pergunta", "domanda", "frage", "anfrage", "requête", "vraag",
+         "вопрос", "запрос", "问题", "問題", "查询", "質問", "질문", "text", "input"),
     ),
     "retrieved": (
         ("retrieved_ids", "retrieved_context_ids", "retrieved_doc_ids", "retrieved_chunk_ids", "predicted_ids"),
@@ -292,6 +293,7 @@ ANSWERABLE_CORE = (
     r"answer(?:able|ed|s)?(?:exists|present)?|find(?:answer|s)?|found|match(?:es)?|hits?|retrieve[ds]?|results?|"
     r"kb|corpus|scope|domain|sufficient(?:context|evidence)?|supported|evidence|relevantdocs?"
 )
+CASES_WORD = re.compile(r"(?i)[_ -]?(?:cases|entries|examples|items|queries|questions|rows|samples|tests)$")
 TRUTH = {"true": True, "false": False}
 NOTHING_FLAG = re.compile(rf"(?:must)?{FILLING}(?:{NOTHING_CORE})")
 ANSWERABLE_FLAG = re.compile(rf"{FILLING}(?:{ANSWERABLE_CORE})")
@@ -341,8 +343,8 @@ def is_flag(name: str) -> bool:
 
 
 def says_nothing(kind: str) -> bool:
-    """Whether a kind of cases is one that expects nothing: unanswerable, out_of_scope, negatives."""
-    return bool(NOTHING_KIND.fullmatch(normalize_name(kind)))
+    """Whether a kind of cases, or a list of them, expects nothing: unanswerable, out_of_scope, refusal_rows."""
+    return bool(NOTHING_KIND.fullmatch(normalize_name(CASES_WORD.sub("", kind))))
 
 
 def _says_nothing(name: str, value: Any) -> bool:

@@ -369,6 +369,12 @@ def list_selector(selector: str | None) -> str | None:
     return None if selector is None else FILTER.sub("", selector) or None
 
 
+def filter_key(source: str) -> str:
+    """The key that the cases of a file must have, by its name; empty without one, or if there are several."""
+    wanted = FILTER.search(split_selector(source)[1] or "")
+    return "" if wanted is None or "|" in wanted[1] else wanted[1]
+
+
 def filtered_name(source: str, key: str) -> str:
     """A file without the cases that lack a key, as it is named, with the quotation marks that shells need."""
     file, selector = split_selector(source)

@@ -15,6 +15,7 @@ from rankgauge.io.formats.case_keys import (
     KEYS,
     NOUNS,
     STEM_WORDS,
+    answerable_flag,
     expected_text_keys,
     field_path,
     holds_words,
@@ -27,6 +28,7 @@ from rankgauge.io.formats.case_keys import (
     plain_text_keys,
     stem_size,
 )
+from rankgauge.io.formats.case_lists import filtered_name
 from rankgauge.io.formats.expected_text import PART_WORDS, WORD, is_part_of_id, quote_key, text_key_of
 from rankgauge.io.formats.field_labels import LIST_DOCUMENTS, NO_FIELDS, is_limit, suggested_fields, suggested_names
 from rankgauge.io.formats.json_mapping import further_fields, id_key_of
@@ -69,7 +71,7 @@ def missing_key(source: str, table: Records, role: str, *, has_text: bool = True
         source,
         None,
         "test cases without a key for the relevant documents (relevant_ids, expected_sources, gold_file, …), " + found,
-        hint=_unknown_key_hint(table, others, documents, text_option) if others else LIST_DOCUMENTS,
+        hint=_unknown_key_hint(source, table, documents, text_option) if others else LIST_DOCUMENTS,
     )
 
 
@@ -117,8 +119,9 @@ def _answer_hint(table: Records, name: str) -> str:
     return f"if it is an id, say so: --column relevant={name}; if the texts of results contain it: --match text"
 
 
-def _unknown_key_hint(table: Records, others: Sequence[str], documents: Sequence[str], text_option: str) -> str:
+def _unknown_key_hint(source: str, table: Records, documents: Sequence[str], text_option: str) -> str:
     """What helps if no name is known: the key that may have the documents, or a field of results."""
+    others = _other_keys(table)
     stemmed = [name for name in documents if stem_size(name) and not _has_objects(table, name)]
     plain = [name for name in documents if not _has_objects(table, name)]
     together = stemmed if len(stemmed) > 1 or not any(map(is_place, plain)) else plain
@@ -132,6 +135,8 @@ def _unknown_key_hint(table: Records, others: Sequence[str], documents: Sequence
     if not likely and documents:
         return f"choose one: {', '.join(f'--column relevant={name}' for name in documents[:3])}"
     hint = f"name it: --column relevant={likely[0] if likely else 'KEY'}{text_option}"
+    if likely and any(likely[0] not in record and answerable_flag(record) is not False for record in table.records):
+        hint = f"take the cases that have it: {filtered_name(source, likely[0])}{text_option}"
     if likely and likely == stemmed:
         hint += f"; if results have it as a field: --match-field {_field_option(likely[0])} (FIELD=PATH says where)"
         hint += "; if their texts contain it: --match text" * _has_words(table, likely[0])

@@ -394,7 +394,7 @@ def _texts(value: Any, what: str, path: str) -> Any:
 def _text(value: Any, what: str, path: str) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise InputError(f"{what}: expected a text or a whole number as {shown(path)}, found {_described(value)}")
-    return str(value)
+    return str(value).strip()
 
 
 def _range_text(values: Sequence[Any], what: str) -> str:

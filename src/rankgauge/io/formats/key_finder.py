@@ -31,6 +31,7 @@ from rankgauge.io.formats.case_keys import (
     names_for,
     stem_size,
 )
+from rankgauge.io.formats.case_lists import filter_key
 from rankgauge.io.formats.case_refusals import (
     PLACE_WORDS,
     is_nested,
@@ -88,11 +89,15 @@ class KeyFinder:
                 continue  # a system is a column like any other, unless it separates rows of the same query
             if (key := self._relevant(keys.values()) if role == "relevant" else self._best(role)) is not None:
                 keys[role] = key
-        is_named = "relevant" in self.columns or is_part_of_id(keys.get("relevant", ""))
+        is_filtered = "relevant" not in keys and (wanted := filter_key(self.source)) in self.names
+        if is_filtered and self.match != "text":  # the key that cases must have
+            keys["relevant"] = wanted
+        is_named = "relevant" in self.columns or is_filtered or is_part_of_id(keys.get("relevant", ""))
         if self.fields and "relevant" in keys:
             self._check_fields(keys["relevant"])
-        elif "relevant" in keys and "retrieved" not in keys:  # flags of a log may be those of its results
+        elif "relevant" in keys and "retrieved" not in keys:
             self._read_nothing(keys["relevant"])
+        if "relevant" in keys and "retrieved" not in keys:  # flags of a log may be those of its results
             self._follow_flags(keys["relevant"])
         return CaseKeys(keys, is_named, tuple(self.notes))
 

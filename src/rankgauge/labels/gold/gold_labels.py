@@ -21,6 +21,7 @@ from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, LoadedFile, docume
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.case_keys import answerable_flag, names_for
+from rankgauge.io.formats.case_refusals import document_keys
 from rankgauge.io.formats.json_text import JsonPairs, Record, describe_json, id_from_json
 from rankgauge.io.formats.named_columns import normalize_name
 from rankgauge.io.formats.test_sets import read_test_set
@@ -189,9 +190,11 @@ class _GoldReader:
         self._columns: dict[str, dict[str, Any]] = {}
         self._queries: dict[str, None] = {}
         self._repeats = 0
+        self._documents: str | None = None  # the key that may have documents, if the labels are not quotes
 
     def read(self, data: bytes, name: str) -> GoldLabels:
         table = read_test_set(self._faults, data).records
+        self._documents = next(iter(document_keys(table)), None)
         for number, (line, record) in enumerate(zip(table.line.tolist(), table.records, strict=True), 1):
             self._add_record(line or number, record)
         self._faults.raise_errors()
@@ -339,6 +342,8 @@ class _GoldReader:
         self._fault(line, expected, ", ".join(shown(key) for key in keys) or "an empty object", hint)
 
     def _fault(self, line: int, expected: str, found: str, hint: str | None = None) -> None:
+        if self._documents is not None:
+            hint = f"if {shown(self._documents)} has the documents: --column relevant={self._documents}"
         self._faults.add("gold", [line], expected=expected, found=found, action=hint)
 
 
