@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from rankgauge.errors import InputError
 from rankgauge.stats import Resampling, joint_test
 from rankgauge.stats.draws import RandomStream, draw, drawn_counts, unit_rows
-from rankgauge.stats.joint_tests import one_way_significant
 from rankgauge.stats.randomization import flipped_sums
 from rankgauge.stats.results import Alternative
+from rankgauge.stats.sparse_rows import one_way_significant
 
 LIMITS = (-1.0, 1.0)
 FEW = Resampling(400, 1)

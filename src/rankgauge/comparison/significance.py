@@ -25,11 +25,12 @@ from rankgauge.stats.corrections import correct, maxt
 from rankgauge.stats.draws import Resampling
 from rankgauge.stats.effects import detectable_difference
 from rankgauge.stats.intervals import difference_interval
-from rankgauge.stats.joint_tests import JointResult, JointRow, Range, joint_test
+from rankgauge.stats.joint_tests import JointResult, JointRow, joint_test
 from rankgauge.stats.noise import RunNoise
 from rankgauge.stats.paired_tests import paired_test
 from rankgauge.stats.results import Alternative, Interval
 from rankgauge.stats.samples import Sample, paired
+from rankgauge.stats.sparse_rows import Range
 
 EXTREME_SKEWNESS = 3.0
 

@@ -7,16 +7,16 @@ losses, and the largest that of gains. A row is significant if its t exceeds tha
 side is as many standard errors from the mean: it excludes 0 exactly if the row is significant. A two-sided test is both
 one-sided ones at half the level, and its p is twice the smaller one.
 
-Two corrections make p fall with every further loss. Random signs must not explain the difference either: the p of
-joint sign flips counts if it is larger, and then the bound moves to 0. And the test of a row that hardly varies, below,
-counts in place of the draws if it is more certain: if nearly all queries lost the same, draws that miss the others have
-hardly any spread, and a t that means nothing.
+Two corrections make p fall with every further loss. Random signs must not explain the difference either: the p of joint
+sign flips counts if it is larger, and then the bound moves to 0. And the test of a row that hardly varies counts in
+place of the draws if it is more certain: if nearly all queries lost the same, draws that miss the others have hardly
+any spread, and a t that means nothing.
 
 A row in which few queries changed, or all by the same amount, has no usable t, because many draws miss the few queries
-that differ. It leaves the draws, with its Bonferroni share of alpha, for an exact test and an interval of its own,
-below. A row in which most queries changed alike is drawn alone, with the same share: its draws without spread would
-make every other row uncertain. And because a row must not be less certain than it was before its smallest changes, it
-is also tested without them, where the kind of test has changed since.
+that differ. It leaves the draws, with its Bonferroni share of alpha, for an exact test and an interval of its own
+(``sparse_rows``). A row in which most queries changed alike is drawn alone, with the same share: its draws without
+spread would make every other row uncertain. And because a row must not be less certain than it was before its smallest
+changes, it is also tested without them, where the kind of test has changed since.
 
 If the second system is the mean of several runs that differ as a whole (see ``noise``), a wider error takes the
 place of the standard error in t and in the interval, which agree as before.
@@ -30,18 +30,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rankgauge.errors import InputError
-from rankgauge.stats.distributions import special, t_quantile, t_tail
+from rankgauge.stats.detectable import detectable_difference_of
+from rankgauge.stats.distributions import t_quantile, t_tail
 from rankgauge.stats.draws import (
     DEFAULT_RESAMPLING,
     RESAMPLES,
     Draws,
-    RandomStream,
     Resampling,
     UnitRow,
     difference_matrix,
@@ -49,13 +48,22 @@ from rankgauge.stats.draws import (
     unit_rows,
 )
 from rankgauge.stats.noise import RunNoise
-from rankgauge.stats.randomization import MAX_EXACT_DIFFERENCES, exact_p, flip_test, flipped_sums
+from rankgauge.stats.randomization import flipped_sums
 from rankgauge.stats.results import Alternative, Interval, check_alternative, check_between
 from rankgauge.stats.samples import Floats, Ints, Sample, Units, unit_numbers
+from rankgauge.stats.sparse_rows import (
+    FEWEST_VARYING,
+    Range,
+    Side,
+    adjusted_mean,
+    flipped_alone,
+    flips_exactly,
+    sparse_interval,
+    sparse_p,
+    toward,
+)
 
 DRAWN, SPARSE = "bootstrap max-t", "Bonett–Price"
-Side = Literal["less", "greater"]
-Range = tuple[float, float]
 UNBOUNDED: Range = (-math.inf, math.inf)
 
 
@@ -112,11 +120,6 @@ class _Question:
     def p(self, by_side: Mapping[Side, float]) -> float:
         """The p of a row: of its side, or twice the smaller one of both."""
         return min(1.0, len(self.sides) * min(by_side.values()))
-
-
-def _toward(side: Side, values: Floats) -> Floats:
-    """How far values lie in the direction that is tested."""
-    return -values if side == "less" else values
 
 
 def joint_test(
@@ -261,7 +264,7 @@ class _Design:
         The row before is the one with nine changes, which is not drawn. If most units changed alike, so that draws may
         have no spread, it is also each row until that was not so.
         """
-        mean = _toward(side, np.array(row.sample.mean))
+        mean = toward(side, np.array(row.sample.mean))
         order, unit = _smallest_first(side, row), unit_numbers(self.units, len(column))
         if mean <= 0 or row.changed - len(order) >= FEWEST_VARYING:
             return test
@@ -277,7 +280,7 @@ class _Design:
                 found = _sparse_side(side, earlier.sample, limit, self.question, self.resampling)
             else:
                 found = self.draw([earlier], [limit], [None])[1][0][side]
-            half = found.half + float(mean - _toward(side, np.array(earlier.sample.mean)))
+            half = found.half + float(mean - toward(side, np.array(earlier.sample.mean)))
             test = replace(
                 test,
                 p=min(test.p, found.p),
@@ -291,7 +294,7 @@ class _Design:
 def _smallest_first(side: Side, row: UnitRow) -> list[int]:
     """The units that changed in the direction that is tested, the smallest change first."""
     sizes = np.where(row.sizes > 0, row.sizes, 1.0)
-    changes = _toward(side, np.rint(row.totals / sizes))
+    changes = toward(side, np.rint(row.totals / sizes))
     return [int(unit) for unit in np.argsort(changes, kind="stable") if changes[unit] > 0]
 
 
@@ -304,7 +307,7 @@ def _side_tests(
     limits: Sequence[Range],
 ) -> _SideTests:
     """The rows on one side by their draws, or as rows that hardly vary if that is more certain."""
-    t = _toward(side, draws.t)
+    t = toward(side, draws.t)
     largest, count = np.sort(t.max(axis=0)), t.shape[1]
     # Rows outside of the draws keep their share of alpha.
     allowed = math.floor(question.side_alpha * len(rows) / question.family * (count + 1) + 1e-9)
@@ -313,7 +316,7 @@ def _side_tests(
         _error(row, t[place], critical, question, noise)
         for place, (row, noise) in enumerate(zip(rows, noises, strict=True))
     ]
-    own = _toward(side, np.array([row.sample.mean / error for row, error in zip(rows, errors, strict=True)]))
+    own = toward(side, np.array([row.sample.mean / error for row, error in zip(rows, errors, strict=True)]))
     # A t that equals the critical value but for rounding must not exceed it here and fall short of it in the interval.
     critical = max([critical, *(value for value in own.tolist() if math.isclose(value, critical, rel_tol=1e-9))])
     reached = count - np.searchsorted(largest, own * (1 - 1e-9), side="left")
@@ -328,7 +331,7 @@ def _side_tests(
             widest = max(map(abs, limits[place]))
             test = _at_least_sparse(side, row.sample, test, question, widest, all_of_range=varies)
         tests.append(test)
-    means = _toward(side, np.array([row.sample.mean for row in rows]))
+    means = toward(side, np.array([row.sample.mean for row in rows]))
     return _SideTests(tuple(tests), means, question.side_alpha)
 
 
@@ -347,13 +350,13 @@ def _at_least_sparse(
 
     If changes are not all in one direction, the queries that are added have the ends of the range if asked for.
     """
-    all_of_range = all_of_range and float(_toward(side, data.totals).min()) < 0
+    all_of_range = all_of_range and float(toward(side, data.totals).min()) < 0
     if all_of_range and math.isinf(widest):
         return test
     mean, error = adjusted_mean(data, widest, all_of_range=all_of_range)
     p = t_tail(mean / error, data.units - 1, side)
     reach = t_quantile(1 - question.outside, data.units - 1) * error
-    half = min(test.half, reach + float(_toward(side, np.array(data.mean - mean))))
+    half = min(test.half, reach + float(toward(side, np.array(data.mean - mean))))
     return replace(
         test,
         p=min(test.p, p * question.family),
@@ -371,8 +374,8 @@ def _flips(
     Σd² does not change with the signs, so S / sqrt(Σd²) orders the patterns of signs as t does. A single row of few
     changes is flipped in all ways.
     """
-    if len(rows) == 1 and _flips_exactly(rows[0].sample):
-        exact = {side: _flipped_alone(rows[0].sample, side) for side in question.sides}
+    if len(rows) == 1 and flips_exactly(rows[0].sample):
+        exact = {side: flipped_alone(rows[0].sample, side) for side in question.sides}
         return {side: [(min(1.0, p * question.family), p)] for side, p in exact.items()}
     totals = np.column_stack([row.totals for row in rows])
     spread = np.sqrt(np.square(totals).sum(axis=0))
@@ -382,7 +385,7 @@ def _flips(
     sums = np.hstack([*flipped_sums(parts, count, resampling.stream.child("joint"))])
     out: dict[Side, list[tuple[float, float]]] = {}
     for side in question.sides:
-        turned, bounds = _toward(side, sums), _toward(side, own) - slack - 1e-9
+        turned, bounds = toward(side, sums), toward(side, own) - slack - 1e-9
         largest = np.sort(turned.max(axis=0))
         reached = count - np.searchsorted(largest, bounds, side="left")
         alone = np.count_nonzero(turned >= bounds[:, np.newaxis], axis=1)
@@ -391,20 +394,6 @@ def _flips(
             for joint, single in zip(reached, alone, strict=True)
         ]
     return out
-
-
-def _flips_exactly(data: Sample) -> bool:
-    """Whether all patterns of signs can be counted."""
-    changes = data.totals[data.totals != 0]
-    return len(changes) <= MAX_EXACT_DIFFERENCES or bool((changes > 0).all() or (changes < 0).all())
-
-
-def _flipped_alone(data: Sample, side: Side) -> float:
-    """The exact p of sign flips of one row; 2⁻ᵏ if k changes all have the direction that is tested."""
-    changes = data.totals[data.totals != 0]
-    if len(changes) > MAX_EXACT_DIFFERENCES:
-        return 0.5 ** len(changes) if _toward(side, changes)[0] > 0 else 1.0
-    return exact_p(changes, data.total, data.slack, side)
 
 
 def _interval(row: UnitRow, by_side: Mapping[Side, _SideTest], question: _Question, limit: Range) -> Interval:
@@ -464,10 +453,10 @@ def _sparse_side(side: Side, data: Sample, limit: Range, question: _Question, re
     widest = max(map(abs, limit))
     p = sparse_p(data, side, widest, resampling)
     mean, error = adjusted_mean(data, widest)
-    half = t_quantile(1 - question.outside, data.units - 1) * error + float(_toward(side, np.array(data.mean - mean)))
+    half = t_quantile(1 - question.outside, data.units - 1) * error + float(toward(side, np.array(data.mean - mean)))
     corrected = min(1.0, p * question.family)
     if corrected > question.side_alpha:
-        half = max(half, float(_toward(side, np.array(data.mean))))
+        half = max(half, float(toward(side, np.array(data.mean))))
     return _SideTest(corrected, p, half, half / error, error)
 
 
@@ -477,148 +466,3 @@ def _within(interval: Interval, limit: Range) -> Interval:
     if low is None or high is None:
         return interval
     return replace(interval, low=max(low, limit[0]), high=min(high, limit[1]))
-
-
-# Rows of differences of which only a few differ from the rest: an exact test, and an interval of positive width.
-#
-# The interval is Bonett and Price's adjusted Wald interval of a paired difference of proportions: one query of +1 and
-# one of −1 are added before the mean and its error are computed. Here they are as large as the largest difference,
-# which covers graded measures and equal differences too, or as the possible range if nothing changed at all. If units
-# differ in size, the difference counts as in a unit of typical size, because the next change may be in a larger one.
-# Student's t takes the place of the normal distribution, which covers too little if a change is seen only once.
-# Bonett and Price, Adjusted Wald confidence interval for a difference of binomial proportions based on paired data,
-# Journal of Educational and Behavioral Statistics 2012.
-
-FEWEST_VARYING = 10  # units that differ from the value of most units, or from 0; with fewer, a row leaves the draws
-
-
-def adjusted_mean(data: Sample, widest: float, *, all_of_range: bool = False) -> tuple[float, float]:
-    """The mean of the units' differences and its standard error, after adding one at each end.
-
-    The ends are the largest difference, or those of the range if nothing changed, or if asked for.
-    """
-    values = data.contributions
-    largest = float(np.abs(data.totals / data.sizes).max()) / data.scale
-    largest = widest if all_of_range else largest or widest
-    typical = math.sqrt(data.units / data.effective_units)  # the root mean square of the sizes, relative to their mean
-    end = max(float(np.abs(values).max()), largest * typical)
-    n = data.units + 2
-    mean = float(values.sum()) / n
-    variance = (float(np.square(values).sum()) + 2 * end * end) / n - mean * mean
-    return mean, math.sqrt(variance / n)
-
-
-def sparse_interval(
-    data: Sample, alternative: Alternative, outside: float, widest: float
-) -> tuple[float, float] | None:
-    """Both ends, with the probability ``outside`` beyond each; None if the range is unknown and nothing differs."""
-    mean, error = adjusted_mean(data, widest)
-    if math.isinf(error):
-        return None
-    half = t_quantile(1 - outside, data.units - 1) * error
-    low = -math.inf if alternative == "less" else mean - half
-    return low, math.inf if alternative == "greater" else mean + half
-
-
-def sparse_p(data: Sample, side: Side, widest: float, resampling: Resampling) -> float:
-    """The larger of the p of sign flips and the p that belongs to the interval."""
-    if not data.whole.any():
-        return 1.0
-    mean, error = adjusted_mean(data, widest)
-    flipped = _flipped_alone(data, side) if _flips_exactly(data) else flip_test(data, side, resampling).p or 1.0
-    return max(flipped, t_tail(mean / error, data.units - 1, side))
-
-
-def one_way_significant(
-    total: Floats, squares: Floats, largest: Floats, units: int, outside: float
-) -> NDArray[np.bool_]:
-    """Whether 1, 2, 3 … changes in the same direction (columns) are significant, as ``sparse_p`` defines it.
-
-    Given are their total, the sum of their squares and the largest. Random signs make k changes all positive with the
-    probability 2⁻ᵏ.
-    """
-    n, count = units + 2, np.arange(1, total.shape[1] + 1)
-    mean = total / n
-    error = np.sqrt(((squares + 2 * np.square(largest)) / n - np.square(mean)) / n)
-    significant: NDArray[np.bool_] = (mean >= t_quantile(1 - outside, units - 1) * error) & (0.5**count <= outside)
-    return significant
-
-
-# The smallest true difference that a new sample like this one would find significant, with a stated power.
-#
-# The observed difference is removed first: this is about the next comparison, not about the one at hand. A true
-# difference is imposed in two ways, and the larger answer counts. As a shift, every query changes by the same amount.
-# As sparse changes, a share of the queries changes one way by amounts like those observed and the others not at all:
-# few queries carry the whole difference, and fewer than ten are tested as a sparse row.
-
-POWER = 0.8
-_MOST_SAMPLES, _FEWEST_SAMPLES, _DRAWN_SIZES = 200, 20, 1 << 18  # of sparse changes
-_STEPS = 40
-
-
-def detectable_shift(shift: Floats, error: Floats, side: Side, critical: float, power: float) -> float:
-    """The shift toward one side that is significant in a share ``power`` of the draws."""
-    return float(np.quantile(critical * error - _toward(side, shift), power))
-
-
-def detectable_changes(
-    row: UnitRow, critical: float, outside: float, power: float, stream: RandomStream
-) -> float | None:
-    """The mean difference of one-way changes, of the observed sizes, that is significant with the stated power.
-
-    ``outside`` is the probability beyond one end that a sparse row is tested with.
-    """
-    data = row.sample
-    sizes = np.abs(data.contributions[data.totals != 0])
-    power_of = _power_by_count(sizes, data.units, critical, outside, stream)
-    low, high = 0.0, 1.0
-    if _power(high, power_of) < power:
-        return None
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if _power(middle, power_of) >= power else (middle, high)
-    return high * float(sizes.mean())
-
-
-def _power_by_count(sizes: Floats, units: int, critical: float, outside: float, stream: RandomStream) -> Floats:
-    """How often 0, 1, 2 … one-way changes among the units are significant."""
-    samples = max(_FEWEST_SAMPLES, min(_MOST_SAMPLES, _DRAWN_SIZES // units))
-    drawn = sizes[stream.child("changes").bits().below(len(sizes), samples, units + units % 2)[:, :units]]
-    total, squares = np.cumsum(drawn, axis=1), np.cumsum(np.square(drawn), axis=1)
-    scatter = np.maximum(squares - np.square(total) / units, 0.0)
-    largest = np.maximum.accumulate(drawn, axis=1)
-    significant = one_way_significant(total, squares, largest, units, outside)
-    many = slice(min(FEWEST_VARYING - 1, units), None)
-    is_unlikely = 0.5 ** np.arange(1, units + 1) <= outside
-    significant[:, many] |= (total > critical * np.sqrt(units / (units - 1) * scatter))[:, many] & is_unlikely[many]
-    return np.concatenate([[0.0], significant.mean(axis=0)])
-
-
-def _power(share: float, power_of: Floats) -> float:
-    """The power if each unit changes with a probability."""
-    units = len(power_of) - 1
-    middle, reach = units * share, 8 * math.sqrt(units * share * (1 - share)) + 8
-    counts = np.arange(max(0, math.floor(middle - reach)), min(units, math.ceil(middle + reach)) + 1)
-    at_most = np.asarray(special().bdtr(counts.astype(np.float64), units, share))
-    exactly = at_most.copy()
-    exactly[1:] -= at_most[:-1]
-    return float(exactly @ power_of[counts])
-
-
-def detectable_difference_of(
-    row: UnitRow,
-    draws: Draws,
-    index: int,
-    by_side: Mapping[Side, _SideTest],
-    outside: float,
-    stream: RandomStream,
-) -> float | None:
-    """The largest answer of both kinds and of each side; None if no difference would be significant."""
-    found = []
-    for side, test in by_side.items():
-        if not math.isfinite(test.critical):
-            return None
-        shift = detectable_shift(draws.shift[index], draws.error[index], side, test.critical, POWER)
-        changes = detectable_changes(row, test.critical, outside, POWER, stream)
-        found.append(max(shift, changes or 0.0) * (test.error / row.sample.standard_error))
-    return max(found)

@@ -22,9 +22,9 @@ from rankgauge.errors import InputError, UsageError
 from rankgauge.stats.bootstrap import resampled_sums
 from rankgauge.stats.distributions import special, t_quantile
 from rankgauge.stats.draws import DEFAULT_RESAMPLING, RESAMPLES, RandomStream, Resampling
-from rankgauge.stats.joint_tests import FEWEST_VARYING, Range
 from rankgauge.stats.results import Interval, tail_probability
 from rankgauge.stats.samples import Floats, vector
+from rankgauge.stats.sparse_rows import FEWEST_VARYING, Range
 
 METHOD, SPARSE_METHOD = "prediction-powered bootstrap-t", "prediction-powered, two labels added"
 _ROUNDING = 1e-12

@@ -22,7 +22,7 @@ from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.measure import Measure
-from rankgauge.stats.joint_tests import POWER
+from rankgauge.stats.detectable import POWER
 from rankgauge.stats.noise import RunNoise, family_noise
 from rankgauge.stats.results import Interval
 

@@ -21,8 +21,8 @@ from rankgauge.comparison.statistics_options import is_significant
 from rankgauge.core.arrays import Floats
 from rankgauge.core.ids import Ints
 from rankgauge.core.verdicts import Claim, Comparative, DifferenceOutcome, difference_outcome
+from rankgauge.stats.detectable import POWER
 from rankgauge.stats.distributions import t_quantile
-from rankgauge.stats.joint_tests import POWER
 from rankgauge.stats.noise import RunNoise
 from rankgauge.stats.results import Alternative, Interval
 from rankgauge.stats.samples import Sample, sample

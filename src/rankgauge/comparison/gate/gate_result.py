@@ -36,7 +36,7 @@ from rankgauge.evaluation.evaluate import Evaluation, unique_names
 from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.measure import Measure
-from rankgauge.stats.joint_tests import POWER
+from rankgauge.stats.detectable import POWER
 from rankgauge.stats.noise import false_alarm_quantile
 from rankgauge.validation.label_rot import LABEL_STATES, LabelCheck
 

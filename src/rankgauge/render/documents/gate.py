@@ -53,7 +53,7 @@ from rankgauge.render.document import (
 from rankgauge.render.documents.bands import band_cell, band_of, heading, reached, uplift_lines, with_bands
 from rankgauge.render.documents.comparison import DIFFERENCE_TONES, MAX_NAME
 from rankgauge.render.documents.scores import as_dict, caveats, class_text, conventions_lines
-from rankgauge.stats.joint_tests import POWER
+from rankgauge.stats.detectable import POWER
 
 DETECTABLE = "detectable drop"
 MAX_AFFECTED = 15  # JSON has more
