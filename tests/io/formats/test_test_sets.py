@@ -249,6 +249,12 @@ REFUSED: list[tuple[str, Any, str, str]] = [
      "^list the documents that match"),
     ("answer-and-more.json", cases("expected_answer", one=True, topic_no=7, level="easy"), "test cases without a key",
      "^name it: --column relevant=KEY$"),
+    ("known-item.json", [{"id": "7", "title": "a title", "question": A, "why": "x y"}], "test cases without a key",
+     "^name it: --column relevant=KEY; if 'id' is the id of a document: --column relevant=id$"),
+    ("paper.json", [{"question": A, "ground_truth": "In the settings.", "source_paper": "How to Set It All Up.pdf"}],
+     "looks like an answer", "--column relevant=source_paper$"),
+    ("times.json", [{"question": A, "relevant": [{"video": "v", "start_time": 9.5, "end_time": 12.0, "within": 1.5}]}],
+     "'relevant' has objects", "--match-field start_time..end_time,video "),
     ("ranges.json", [{"query": A, "events": [[74, 80], [90, 99]]}, {"query": B, "events": [[1, 2]]}],
      "'events' has pairs of numbers", "^list the documents that match"),
     ("limits.jsonl", [{"query": A, "expect": {"genres_any": ["x"], "year_min": 1990}}], "'year_min' is a limit",
@@ -697,7 +703,18 @@ def test_cases_that_have_no_answer_have_no_labels_of_their_own_fields() -> None:
     assert "1 case expects nothing" in {note.code: note.message for note in found.notes}["expects-nothing"]
 
 
-@pytest.mark.parametrize("key", ["expect", "gold_bits", "evidence_any"])
+def test_times_overlap_if_they_share_more_than_an_end() -> None:
+    rows = [{"query": A, "expected": [{"video": "v", "start_time": 5.0, "end_time": 10.0}]}]
+    results = [{"id": str(n), "video": "v", "start_time": n, "end_time": n + 4.5} for n in (10.0, 0.5, 9.5)]
+    found = evaluate(
+        rows, lambda query, k: results, ["RR"], reading=Reading(match_fields=("video,start_time..end_time",))
+    )
+    assert found["RR"] == pytest.approx(1 / 3)
+    with pytest.warns(RankgaugeWarning, match="labels also have 'start_time..end_time', which is not compared"):
+        evaluate(rows, lambda query, k: results, ["RR"], reading=Reading(match_fields=("video",)))
+
+
+@pytest.mark.parametrize("key", ["expect", "gold_bits", "evidence_any", "keyword"])
 def test_match_text_takes_the_only_key_that_has_what_is_expected(key: str) -> None:
     rows = [{"query": A, key: "the settings", "level": "easy"}]
     found = evaluate(

@@ -150,7 +150,9 @@ def _may_be_text(name: str, value: Any) -> bool:
 
 
 def _holds_strings(value: Any) -> bool:
-    """Whether a value is a list of strings of which one is words, or of objects that have a quote."""
+    """Whether a value is a list of strings of which one is words, or of objects that have a quote; or a string."""
+    if isinstance(value, str):
+        return bool(value)
     if not is_plain_list(value) or not value:
         return False
     if all(isinstance(item, JsonPairs) for item in value):

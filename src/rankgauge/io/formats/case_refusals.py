@@ -37,7 +37,7 @@ from rankgauge.io.formats.named_columns import columns_for, normalize_name
 
 PLACE_WORDS = {"chapter", "clause", "fragment", "idx", "index", "line", "no", "number", "offset", "page", "paragraph",
                "position", "row", "section"}  # of a document  # fmt: skip
-MIN_WORDS, MAX_NAME_WORDS = 1.5, 4.0  # of the texts of queries, of the names of documents, on average
+MIN_WORDS, MAX_NAME_WORDS = 1.5, 12.0  # of the texts of queries, of the names of documents, on average
 
 
 def missing_key(source: str, table: Records, role: str, *, has_text: bool = True) -> InputError:
@@ -135,6 +135,8 @@ def _unknown_key_hint(source: str, table: Records, documents: Sequence[str], tex
     if not likely and documents:
         return f"choose one: {', '.join(f'--column relevant={name}' for name in documents[:3])}"
     hint = f"name it: --column relevant={likely[0] if likely else 'KEY'}{text_option}"
+    if not likely and (ids := names_for(table.names, "id")):
+        hint += f"; if {shown(ids[0])} is the id of a document: --column relevant={ids[0]}"
     if likely and any(likely[0] not in record and answerable_flag(record) is not False for record in table.records):
         hint = f"take the cases that have it: {filtered_name(source, likely[0])}{text_option}"
     if likely and likely == stemmed:
@@ -180,6 +182,7 @@ def document_keys(table: Records) -> list[str]:
         and (stem_size(name) or ((_names_document(name) or _lists_ids(table, name)) and not is_kind(name)))
         and any(_is_label_value(value) or objects_in(value) for record in table.records if (value := record.get(name)))
         and _words_per_value(table, name) <= MAX_NAME_WORDS
+        and not NO_FIELDS.fullmatch(normalize_name(name))
     ]
     return sorted(keys, key=lambda name: (not stem_size(name), not _names_document(name)))
 

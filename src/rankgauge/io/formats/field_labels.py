@@ -270,6 +270,12 @@ def _range_paths(paths: Iterable[str]) -> tuple[str, str] | None:
     return None
 
 
+def _range_ends(label: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The fields of a label that are the start and the end of a range; None without them."""
+    numbers = [name for name, value in label.items() if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    return _range_paths(numbers)
+
+
 def _are_ends(labels: Iterable[str], values: Iterable[str]) -> bool:
     """Whether one of some labels is the end of a path."""
     ends = tuple(f"/{label}" for label in labels)
@@ -283,10 +289,13 @@ def suggested_fields(labels: Iterable[Mapping[str, Any]], within: str = "") -> s
     """
     fields: dict[str, str] = {}
     for label in labels:
+        ends = _range_ends(label)
+        if ends is not None:
+            fields.setdefault(ends[0], BETWEEN.join(ends))
         others = DESCRIPTIONS if id_key_of(label) else DESCRIPTIONS - IDENTIFYING
         described = {*columns_for(list(label), "grade"), *(name for name in label if normalize_name(name) in others)}
         for name, value in _inner_fields(label):
-            if name in described or not _is_condition(name, value):
+            if name in described or name in (ends or ()) or not _is_condition(name, value):
                 continue
             is_plural = isinstance(value, list) and name.endswith("s") and not name.endswith("ss")
             path = compared_name(field_path(name, is_list=is_plural))
@@ -405,17 +414,17 @@ def _range_text(values: Sequence[Any], what: str) -> str:
         bounds = [dict(value).get("start"), dict(value).get("end")]
     elif isinstance(value, str) and (match := RANGE.fullmatch(value.strip())):
         bounds = [int(match[1]), int(match[2] or match[1])]
-    numbers = [one for one in bounds if isinstance(one, int) and not isinstance(one, bool)]
+    numbers = [one for one in bounds if isinstance(one, (int, float)) and not isinstance(one, bool) and one >= 0]
     if len(bounds) != 2 or len(numbers) != 2 or numbers[0] > numbers[1]:
-        raise InputError(
-            f"{what}: expected a range of whole numbers such as [10, 20] or 10-20, found {_described(value)}"
-        )
-    return f"{numbers[0]}-{numbers[1]}"
+        raise InputError(f"{what}: expected a range such as [10, 20] or 10-20, found {_described(value)}")
+    return BETWEEN.join(map(repr, numbers))
 
 
 def _overlap(first: str, second: str) -> bool:
-    (low, high), (begin, end) = (tuple(map(int, text.split("-"))) for text in (first, second))
-    return low <= end and begin <= high
+    """Whether ranges overlap. Whole numbers are those of lines, which belong to a range; other numbers are times."""
+    (low, high), (begin, end) = (tuple(map(float, text.split(BETWEEN))) for text in (first, second))
+    are_lines = "." not in (first + second).replace(BETWEEN, "")
+    return (low <= end and begin <= high) if are_lines else (low < end and begin < high) or (low, high) == (begin, end)
 
 
 def _described(value: Any) -> str:
