@@ -334,11 +334,14 @@ def _likely_cause(
     if are_random(results[:EXAMINED_IDS]):
         return f"the ids of the results look random, as those that an index assigns whenever it is built: {stable_id}"
     if path is not None:
-        is_found = path in {f"metadata.{name}" for name in METADATA_ID_NAMES}
-        option, argument = ("", "") if is_found else (f"--id {path} ", f"id={path!r}, ")
+        if path not in {f"metadata.{name}" for name in METADATA_ID_NAMES}:
+            return (
+                f"{path} of the results has judged ids: score results by it with --id {path} --unit document "
+                f"(id={path!r}, unit='document')"
+            )
         return (
             f"{path} of the results has judged ids, so documents are judged and chunks were returned: score documents "
-            f"with {option}--unit document ({argument}unit='document')"
+            "with --unit document (unit='document')"
         )
     chunk = chunk_of(results, documents)
     if chunk is not None:

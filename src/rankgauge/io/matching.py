@@ -349,8 +349,8 @@ class _Matcher:
         if self._fields and (near := self._nearly_matched()):
             yield Note(
                 "fields-nearly",
-                f"{len(near)} of {plural(len(self._labels.judgments.docs), 'label')} would match a result if parts of "
-                f"texts counted, in upper or lower case: {shown(near[0])}: --match contains --ignore-case "
+                f"{len(near)} of {plural(len(self._labels.judgments.docs), 'label')} would match a result if a part of "
+                f"a text, in upper or lower case, were enough: {shown(near[0])}: --match contains --ignore-case "
                 "(Reading(match='contains', ignore_case=True))",
             )
         expected = self._labels.expected
@@ -364,8 +364,8 @@ class _Matcher:
         if partly:
             yield Note(
                 "text-partly",
-                f"{plural(len(partly), 'label')} of which results contain some strings, and none contains all: "
-                f"{shown(partly[0])}; if one of them is enough, give the key a name without must and all: expect_any",
+                f"{plural(len(partly), 'label')} of which results contain some strings, but none contains all: "
+                f"{shown(partly[0])}; if one string is enough, rename the key, for example to expect_any",
             )
         if expected:
             asked = dict.fromkeys(doc for query, _ in expected for doc in self._returned[query])

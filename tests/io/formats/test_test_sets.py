@@ -726,7 +726,7 @@ def test_match_text_takes_the_only_key_that_has_what_is_expected(key: str) -> No
 def test_results_that_have_some_of_the_strings_but_not_all_are_named() -> None:
     rows = [{"query": A, "must_contain": ["settings", "nowhere"]}]
     results = returning({A: {"id": "c", "text": "the settings"}})
-    with pytest.warns(RankgaugeWarning, match="some strings, and none contains all: 'settings & nowhere'"):
+    with pytest.warns(RankgaugeWarning, match="some strings, but none contains all: 'settings & nowhere'"):
         assert evaluate(rows, results, ["RR"], reading=Reading(match="text"))["RR"] == 0
 
 
@@ -796,7 +796,7 @@ def test_where_live_results_have_judged_ids_is_named(holder: str, field: str) ->
     notes = {note.code: note.message for note in evaluate(rows, search, ["RR"]).notes}
     path = f"{holder}.{field}"
     assert notes["nothing-judged"].endswith(
-        f"score documents with --id {path} --unit document (id='{path}', unit='document')"
+        f"score results by it with --id {path} --unit document (id='{path}', unit='document')"
     )
     assert evaluate_retriever(search, rows, measures=["RR"], id=path, unit="document")["RR"] == 0.5
 
