@@ -638,6 +638,25 @@ def test_a_flag_says_that_nothing_is_expected_though_documents_are_listed(name: 
     assert found["RR"] == 0.5
 
 
+@pytest.mark.parametrize("key", ["found", "hit", "refused", "matched", "passed", "verified"])
+def test_what_happened_in_a_test_is_not_what_is_expected(key: str) -> None:
+    rows = [{"question": A, "relevant": ["d1"], key: False}, {"question": B, "relevant": ["d2"], key: True}]
+    assert scores_of(rows, ONE, Reading())[1]["RR"] == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:.*cases left out")
+def test_the_key_of_the_text_is_not_that_of_the_documents_if_cases_must_have_it(tmp_path: Path) -> None:
+    path = tmp_path / "cases.json"
+    path.write_text(json.dumps([{"question": A, "expect_any": ["settings"]}, {"id": "x", "expect_any": ["y"]}]))
+    with pytest.raises(InputError, match="--match text"):
+        evaluate(f"{path}#[?question]", returning({A: {"id": "c", "text": "settings"}}), ["RR"])
+    results = returning({A: {"id": "c", "text": "settings"}})
+    assert evaluate(f"{path}#[?question]", results, ["RR"], reading=Reading(match="text"))["RR"] == 0.5
+    named = f"{path}#[?expect_any]"
+    with pytest.raises(InputError, match="no text to ask"):
+        evaluate(named, results, ["RR"], reading=Reading(match="text"))
+
+
 def test_a_list_of_rows_to_refuse_has_cases_that_expect_nothing() -> None:
     document = {"answer_rows": cases("relevant"), "refusal_rows": [{"question": "who won?"}]}
     found = evaluate(document, lambda query, k: ["x", *ONE.get(query, [])] if query in ONE else [], ["RR"])

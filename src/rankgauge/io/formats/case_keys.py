@@ -299,6 +299,10 @@ CASES_WORD = re.compile(r"(?i)[_ -]?(?:cases|entries|examples|items|queries|ques
 TRUTH = {"true": True, "false": False}
 NOTHING_FLAG = re.compile(rf"(?:must)?{FILLING}(?:{NOTHING_CORE})")
 ANSWERABLE_FLAG = re.compile(rf"{FILLING}(?:{ANSWERABLE_CORE})")
+EXPECTATION = re.compile(
+    rf"(?:must|should|expect(?:ed|s)?){FILLING}(?:{NOTHING_CORE}|{ANSWERABLE_CORE})|(?:is|has)?(?:un)?answerable|hasanswer|"
+    r"(?:is)?(?:in|outof)(?:scope|corpus|domain|kb|context)|oos|ood|(?:is)?offtopic|noanswer|answer(?:exists|present)"
+)
 KIND_NAME = re.compile(
     r"(?:(?:expected|question|query|case|test|answer)*(?:kind|category|type|class|group|bucket|behaviou?r|outcome|status|"
     r"verdict|label|shape|difficulty|tier|tags?|labels)|expects?|expected|split)"
@@ -330,18 +334,23 @@ def _truth(value: Any) -> bool | None:
 
 
 def denies_answer(record: Mapping[str, Any]) -> bool:
-    """Whether a flag of a case says that it has no answer, whatever its kind is."""
-    return any(_flag(name) is truth for name, value in record.items() if (truth := _truth(value)) is not None)
+    """Whether a flag of a case says that it has no answer, even if it lists documents.
+
+    ``found`` and ``refused`` may be what happened in a test, rather than what is expected.
+    """
+    truths = ((name, truth) for name, value in record.items() if (truth := _truth(value)) is not None)
+    return any(_flag(name) is truth and is_expectation(name) for name, truth in truths)
+
+
+@lru_cache(1024)
+def is_expectation(name: str) -> bool:
+    """Whether a flag says what is expected, by its name alone: ``is_answerable``, ``should_refuse``, ``in_scope``."""
+    return bool(EXPECTATION.fullmatch(normalize_name(name)))
 
 
 def is_kind(name: str) -> bool:
     """Whether a key has the kind of a case, or how a system should behave, by its name: ``expected_category``."""
     return bool(KIND_NAME.fullmatch(normalize_name(name))) or _flag(name) is not None
-
-
-def is_flag(name: str) -> bool:
-    """Whether a key says whether a case has an answer, if it is true or false: ``answerable``, ``should_refuse``."""
-    return _flag(name) is not None
 
 
 def says_nothing(kind: str) -> bool:

@@ -23,7 +23,7 @@ from rankgauge.io.formats.case_keys import (
     holds_labels,
     holds_words,
     is_answer,
-    is_flag,
+    is_expectation,
     is_kind,
     is_plain_list,
     label_kind,
@@ -89,8 +89,10 @@ class KeyFinder:
                 continue  # a system is a column like any other, unless it separates rows of the same query
             if (key := self._relevant(keys.values()) if role == "relevant" else self._best(role)) is not None:
                 keys[role] = key
-        is_filtered = "relevant" not in keys and (wanted := filter_key(self.source)) in self.names
-        if is_filtered and self.match != "text":  # the key that cases must have
+        wanted = filter_key(self.source)  # the key that cases must have
+        is_filtered = {"relevant", "grades", "evidence"}.isdisjoint(keys) and self.match != "text"
+        is_filtered = is_filtered and wanted in self.names and wanted not in keys.values()
+        if is_filtered:
             keys["relevant"] = wanted
         is_named = "relevant" in self.columns or is_filtered or is_part_of_id(keys.get("relevant", ""))
         if self.fields and "relevant" in keys:
@@ -117,7 +119,7 @@ class KeyFinder:
 
     def _follow_flags(self, key: str) -> None:
         """Expect nothing of cases whose flag says that they have no answer, though they list documents."""
-        if not any(map(is_flag, self.names)):
+        if not any(map(is_expectation, self.names)):
             return
         denied = [record for record in self.records if is_something(record.get(key)) and denies_answer(record)]
         for record in denied:
