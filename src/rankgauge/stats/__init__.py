@@ -8,8 +8,9 @@ Nothing here knows about queries, runs or measures. Every public function is imp
     randomization       randomization_test
     paired_tests        paired_test (any by name)  paired_t  sign_test  wilcoxon  welch  student_t  equivalence
     corrections         correct (any correction by name)  bonferroni  holm  benjamini_hochberg  maxt  tukey
-    joint_tests         joint_test: systems × measures, p values and simultaneous intervals from the same draws;
-                        the exact test of a row that hardly varies; the smallest difference that a new sample would show
+    joint_tests         joint_test: systems × measures, p values and simultaneous intervals from the same draws
+    sparse_rows         the exact test of a row of differences that hardly varies, and its interval
+    detectable          the smallest true difference that a new sample like the present one would show
     group_interaction   interaction: whether a difference varies between groups of queries, by permuting the groups
     effects             effect: d_z, Hedges' g, wins, ties, losses;  power  detectable_difference  queries_needed
     noise               run_noise  pooled_noise  family_noise: how much runs of the same system differ as a whole;

@@ -56,6 +56,7 @@ OTHER_THINGS = {"answer", "answers", "case", "category", "class", "intent", "lab
                 "tenant", "test", "tool", "tools", "user"}  # whose ids are not those of documents  # fmt: skip
 ANSWER_WORDS = {"answer", "answers", "response", "responses", "reply", "output"}  # what a system says, not documents
 ID_MARK = re.compile(r"^(?=\S*[0-9/_.:#-])\S+$")  # of a text that may be an id
+NOTHING_WORDS = {"none", "null", "nil", "n/a", "na", "nothing"}  # in place of a label
 COLLECTIVES = ("results", "items", "hits", "retrieved")  # may also be a number, or objects of any kind
 
 
@@ -205,6 +206,11 @@ def field_path(name: str, *, is_list: bool = False) -> str:
 
 
 # -- values -------------------------------------------------------------------------------------------------------
+
+
+def is_nothing(text: str) -> bool:
+    """Whether a text in place of a label says that there is none."""
+    return text.strip().lower() in NOTHING_WORDS
 
 
 def holds_words(value: Any) -> bool:

@@ -19,6 +19,7 @@ from rankgauge.io.faults import Faults
 from rankgauge.io.formats.case_keys import (
     KEYS,
     NOUNS,
+    is_nothing,
     label_kind,
     names_for,
 )
@@ -63,9 +64,12 @@ def read_case_table(faults: Faults, data: bytes, head: Head, columns: Columns) -
     for name, column in zip(cells.names, cells.cells, strict=True):
         texts = [cell.strip() for cell in column.to_text()]
         role = _cell_role(name, texts, columns)
+        is_label = label_kind(name) is not None or name == columns.get("relevant")
         separator = _id_separator(faults.source, name, lines, texts) if role == "ids" else None
         for line, record, cell in zip(lines, records, texts, strict=True):
-            if role == "ids":
+            if role == "ids" and is_label and is_nothing(cell):
+                record[name] = cell  # a word, not an id
+            elif role == "ids":
                 record[name] = _ids_of_cell(faults.source, line, cell, separator)
             elif cell:
                 record[name] = _json_or_text(cell) if role == "grades" else _number_or_text(cell, role)

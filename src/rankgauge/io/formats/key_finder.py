@@ -25,6 +25,7 @@ from rankgauge.io.formats.case_keys import (
     is_answer,
     is_expectation,
     is_kind,
+    is_nothing,
     is_plain_list,
     label_kind,
     may_be_words,
@@ -47,8 +48,6 @@ from rankgauge.io.formats.field_labels import FieldLabels, compared_name, sugges
 from rankgauge.io.formats.json_text import JsonPairs, Records
 from rankgauge.io.formats.named_columns import Columns, check_roles
 
-NOTHING_WORDS = {"none", "null", "nil", "n/a", "na", "nothing"}  # in place of a label
-MAX_NOTHING = max(map(len, NOTHING_WORDS)) + 2
 ROLES = ("id", "query", "retrieved", "relevant", *(role for role in KEYS if role not in ("id", "query", "retrieved")))
 
 
@@ -108,9 +107,8 @@ class KeyFinder:
         count, word = 0, ""
         for record in self.records:
             value = record.get(key)
-            only = value[0] if type(value) is list and len(value) == 1 else value
-            if type(only) is str and len(only) <= MAX_NOTHING and only.strip().lower() in NOTHING_WORDS:
-                record[key], word = [], only
+            if isinstance(value, str) and is_nothing(value):  # in a list, it is an id
+                record[key], word = [], value
                 count += 1
         if count:
             verb = "says" if count == 1 else "say"
