@@ -175,8 +175,9 @@ class InputKinds:
         return is_quoted, has_results and has_labels
 
     def _is_quoted(self, record: Mapping[str, Any]) -> bool:
-        """Whether an object has quotes or spans, and the user does not name another key as that of the documents."""
-        return "relevant" not in (self.reading.columns or {}) and bool(later("is quoted")(record))
+        """Whether an object has quotes or spans, and the user does not say that it has documents, or their fields."""
+        names_documents = "relevant" in (self.reading.columns or {}) or bool(self.reading.match_fields)
+        return not names_documents and bool(later("is quoted")(record))
 
     def first_rows(self, data: AnyFile) -> list[dict[str, Any]]:
         """The first objects of JSON Lines; nothing is reported, for whoever reads the file will."""

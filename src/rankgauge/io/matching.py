@@ -25,9 +25,11 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.io.formats.case_keys import (
     answerable_flag,
+    denies_answer,
     expected_string_keys,
     holds_words,
     is_answer,
+    is_nothing,
     is_plain_list,
     label_kind,
     plain_text_keys,
@@ -364,7 +366,7 @@ class _Matcher:
         if partly:
             yield Note(
                 "text-partly",
-                f"{plural(len(partly), 'label')} of which results contain some strings, but none contains all: "
+                f"of {plural(len(partly), 'label')}, results contain some of the strings, but no result contains all: "
                 f"{shown(partly[0])}; if one string is enough, rename the key, for example to expect_any",
             )
         if expected:
@@ -490,8 +492,12 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
             )
         used.update(dict.fromkeys(keys))
         own = grades.setdefault(query, {})
+        if "retrieved" not in log.keys and denies_answer(record):
+            continue
         for key, meaning in keys.items():
             value: Any = record.get(key)
+            if isinstance(value, str) and is_nothing(value):
+                continue
             listed: list[Any] = value if key in plain and label_kind(key) and is_plain_list(value) else [value]
             for found in chain(*(expected_texts(one, meaning, f"{place}: {key}") for one in listed)):
                 expected[query, found.name] = found

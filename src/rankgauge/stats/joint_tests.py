@@ -30,6 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,6 +66,7 @@ from rankgauge.stats.sparse_rows import (
 
 DRAWN, SPARSE = "bootstrap max-t", "Bonett–Price"
 UNBOUNDED: Range = (-math.inf, math.inf)
+MAX_LOOKED_BACK, MAX_MISSES = 40, 3  # units of a row that is compared with those before; how many may be less certain
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +162,14 @@ def joint_test(
         ranged, noisy = [limits[index] for index in drawn], [noises[index] for index in drawn]
         draws, tests = design.draw([rows[index] for index in drawn], ranged, noisy)
         for place, index in enumerate(drawn):
-            by_side = tests[place]
-            if not _differs_by_run(noises[index]):
-                by_side = {
-                    side: design.as_certain_as_before(side, test, values[:, index], rows[index], limits[index])
-                    for side, test in by_side.items()
-                }
+            as_before = partial(
+                design.as_certain_as_before,
+                column=values[:, index],
+                row=rows[index],
+                limit=limits[index],
+                noise=noises[index],
+            )
+            by_side = {side: as_before(side, test) for side, test in tests[place].items()}
             interval = _interval(rows[index], by_side, question, limits[index])
             detectable = None
             if sensitivity if isinstance(sensitivity, bool) else sensitivity[index]:
@@ -257,30 +261,32 @@ class _Design:
         return draws, [{side: tests[side].combined(place, flips[side]) for side in sides} for place in range(len(rows))]
 
     def as_certain_as_before(
-        self, side: Side, test: _SideTest, column: Floats, row: UnitRow, limit: Range
+        self, side: Side, test: _SideTest, column: Floats, row: UnitRow, limit: Range, noise: RunNoise | None
     ) -> _SideTest:
         """A drawn row on one side, with p and bound of the row before its smallest changes if these are more certain.
 
         The row before is the one with nine changes, which is not drawn. If most units changed alike, so that draws may
-        have no spread, it is also each row until that was not so.
+        have no spread, it is also each row until that was not so; and the rows just before, if there are few units.
         """
-        mean = toward(side, np.array(row.sample.mean))
+        mean = float(toward(side, np.array(row.sample.mean)))
         order, unit = _smallest_first(side, row), unit_numbers(self.units, len(column))
         if mean <= 0 or row.changed - len(order) >= FEWEST_VARYING:
             return test
         nine = row.changed - FEWEST_VARYING + 1
-        is_alike, before = row.varying < FEWEST_VARYING, column.copy()
+        is_alike, misses = row.varying < FEWEST_VARYING, 0
         for count in range(1, nine + 1):
-            before[(unit == order[count - 1]) & ~np.isnan(column)] = 0.0
-            if not is_alike and count < nine:
+            looks_back = is_alike or (row.sample.units <= MAX_LOOKED_BACK and misses < MAX_MISSES)
+            if not looks_back and count < nine:
                 continue
+            before = np.where(np.isin(unit, order[:count]) & ~np.isnan(column), 0.0, column)
             (earlier,) = unit_rows(before[:, np.newaxis], self.units, self.weights)
             is_alike = earlier.varying < FEWEST_VARYING
             if count == nine:
-                found = _sparse_side(side, earlier.sample, limit, self.question, self.resampling)
+                found = _sparse_side(side, earlier.sample, limit, self.question, self.resampling, noise)
             else:
-                found = self.draw([earlier], [limit], [None])[1][0][side]
-            half = found.half + float(mean - toward(side, np.array(earlier.sample.mean)))
+                found = self.draw([earlier], [limit], [noise])[1][0][side]
+            misses = misses + 1 if found.p > test.p else 0
+            half = found.half + mean - float(toward(side, np.array(earlier.sample.mean)))
             test = replace(
                 test,
                 p=min(test.p, found.p),
@@ -327,9 +333,9 @@ def _side_tests(
         p = min(1.0, (int(reached[place]) + 1) * question.family / ((count + 1) * len(rows)))
         test = _SideTest(p, (int(reached_alone[place]) + 1) / (count + 1), critical * error, critical, error)
         varies = row.varying >= FEWEST_VARYING
-        if (own[place] > 0 or not varies) and not _differs_by_run(noises[place]):
+        if own[place] > 0 or not varies:
             widest = max(map(abs, limits[place]))
-            test = _at_least_sparse(side, row.sample, test, question, widest, all_of_range=varies)
+            test = _at_least_sparse(side, row.sample, test, question, widest, noises[place], all_of_range=varies)
         tests.append(test)
     means = toward(side, np.array([row.sample.mean for row in rows]))
     return _SideTests(tuple(tests), means, question.side_alpha)
@@ -344,7 +350,14 @@ def _error(row: UnitRow, t: Floats, critical: float, question: _Question, noise:
 
 
 def _at_least_sparse(
-    side: Side, data: Sample, test: _SideTest, question: _Question, widest: float, *, all_of_range: bool
+    side: Side,
+    data: Sample,
+    test: _SideTest,
+    question: _Question,
+    widest: float,
+    noise: RunNoise | None,
+    *,
+    all_of_range: bool,
 ) -> _SideTest:
     """A row on one side, with p and bound of a row that hardly varies if these are more certain.
 
@@ -355,8 +368,9 @@ def _at_least_sparse(
         return test
     mean, error = adjusted_mean(data, widest, all_of_range=all_of_range)
     p = t_tail(mean / error, data.units - 1, side)
-    reach = t_quantile(1 - question.outside, data.units - 1) * error
-    half = min(test.half, reach + float(toward(side, np.array(data.mean - mean))))
+    half = t_quantile(1 - question.outside, data.units - 1) * error + float(toward(side, np.array(data.mean - mean)))
+    p, half = _with_noise(side, data, (p, half), noise, question.outside)
+    half = min(test.half, half)
     return replace(
         test,
         p=min(test.p, p * question.family),
@@ -448,12 +462,31 @@ def _sparse(
     return JointRow(p_corrected, _within(replace(interval, low=low, high=high), limit), p, changes_needed=needed)
 
 
-def _sparse_side(side: Side, data: Sample, limit: Range, question: _Question, resampling: Resampling) -> _SideTest:
+def _with_noise(
+    side: Side, data: Sample, test: tuple[float, float], noise: RunNoise | None, outside: float
+) -> tuple[float, float]:
+    """p and the distance of the bound from the mean, if whole runs differ no less than their noise makes them."""
+    if noise is None or not _differs_by_run(noise):
+        return test
+    low, high = noise.ends(data, side, outside)
+    half = high - data.mean if side == "less" else data.mean - low
+    return max(test[0], noise.p(data, side)), max(test[1], half)
+
+
+def _sparse_side(
+    side: Side,
+    data: Sample,
+    limit: Range,
+    question: _Question,
+    resampling: Resampling,
+    noise: RunNoise | None,
+) -> _SideTest:
     """A row outside of the draws on one side."""
     widest = max(map(abs, limit))
     p = sparse_p(data, side, widest, resampling)
     mean, error = adjusted_mean(data, widest)
     half = t_quantile(1 - question.outside, data.units - 1) * error + float(toward(side, np.array(data.mean - mean)))
+    p, half = _with_noise(side, data, (p, half), noise, question.outside)
     corrected = min(1.0, p * question.family)
     if corrected > question.side_alpha:
         half = max(half, float(toward(side, np.array(data.mean))))

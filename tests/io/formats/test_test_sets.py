@@ -128,6 +128,11 @@ READ: list[tuple[str, Any, dict[str, str], Labels]] = [
     ("pregunta.json", {"casos": cases("relevant", text="pregunta")}, {}, ONE),
     ("taken.json#[?citas]", [*cases("citas"), {"question": "third?"}], {}, ONE),
     ("uuids.json", cases("relevant_uuids"), {}, ONE),
+    ("c-plus-plus.csv", "question,expected_doc\nwhat is C?,C\nwhat is C++?,C++\njoke?,C\n", {},
+     {"what is C?": ["C"], "what is C++?": ["C++"], "joke?": ["C"]}),
+    ("author.json", cases("relevant", expected_author_id="u7"), {}, ONE),
+    ("products.json", cases("gold", expected_product_ids=["x"]), {}, ONE),
+    ("yes-or-no.json", cases("expected_ids", expected_answer=False), {}, ONE),
     ("plus.csv", f"question,expected_chunk\n{A},d1+d3\n{B},d2\nc?,d3\nd?,d1\n", {},
      {A: ["d1", "d3"], B: ["d2"], "c?": ["d3"], "d?": ["d1"]}),
     ("gold-and-sources.json", [{"q": q, "gold": ["Ann Lee"], "sources": docs} for q, docs in ONE.items()],
@@ -312,7 +317,9 @@ REFUSED: list[tuple[str, Any, str, str]] = [
     ("other-ids.json", cases("dataset_ids", kind="x", dialect="y"), "without a key for the relevant documents",
      "^name it: --column relevant=dataset_ids$"),
     ("some.json", [*cases("source", one=True), {"question": "third?", "level": "x"}], "without a key for the relevant",
-     r"^take the cases that have it: 'some.json#\[\?source\]'$"),
+     r"^take the cases that have 'source': 'some.json#\[\?source\]'$"),
+    ("languages.json#[?lang]", cases("source", one=True, lang="en"), "without a key for the relevant documents",
+     "--column relevant=source$"),
     ("kept-groups.json", [{"question": A, "answer_groups": [["d1", "d2"], ["d3"]]}], "'answer_groups' has groups",
      "--column evidence=answer_groups$"),
     ("contexts.json", [{"question": A, "ground_truth": "In the settings.", "sources": ["d1"]}], "looks like an answer",
@@ -374,7 +381,8 @@ def test_a_file_that_is_not_clear_is_refused_with_the_option_that_helps(
     name: str, content: Any, message: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path(name).write_text(text_of(content, name), encoding="utf-8")
+    file = name.partition("#")[0]
+    Path(file).write_text(text_of(content, file), encoding="utf-8")
     for read in (read_qrels, lambda labels: evaluate(labels, lambda query: ["d1"])):
         with pytest.raises(InputError, match=f"(?s){message}") as error:
             read(name)
@@ -638,6 +646,46 @@ def test_a_flag_says_that_nothing_is_expected_though_documents_are_listed(name: 
     assert found["RR"] == 0.5
 
 
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"expected_text": "nowhere", "answerable": False},
+        {"expected_text": "n/a"},
+    ],
+)
+def test_text_that_is_not_expected_is_not_looked_for(case: dict[str, Any]) -> None:
+    rows = [{"query": A, "expected_text": "settings"}, {"query": B, **case}]
+    results = {A: {"id": "c", "text": "open the settings"}, B: {"id": "d", "text": "x"}}
+    assert evaluate(rows, returning(results), ["RR"], reading=Reading(match="text"))["RR"] == 0.5
+
+
+@pytest.mark.parametrize("labels", [{"relevance": {"d2": 1}}, {"evidence": [["d2"]]}])
+def test_grades_and_evidence_of_a_case_without_an_answer_are_not_expected(labels: dict[str, Any]) -> None:
+    key = next(iter(labels))
+    first = {"relevance": {"d1": 1}} if key == "relevance" else {"evidence": [["d1"]]}
+    rows = [{"query": A, **first}, {"query": B, **labels, "answerable": False}]
+    with pytest.warns(RankgaugeWarning, match="1 case says that it has no answer"):
+        found = evaluate(rows, lambda query, k: ["x", "d1"] if query == A else [], ["RR"])
+    assert found["RR"] == 0.5
+
+
+def test_ranks_and_scores_are_not_suggested_as_what_labels_mean() -> None:
+    rows = [
+        {"query": A, "expected": [{"doc": "a.pdf", "page": 1}]},
+        {"query": B, "expected": [{"doc": "a.pdf", "page": 2}]},
+    ]
+    results = [{"doc": "a.pdf", "page": 6 + rank, "rank": rank, "id": f"c{rank}"} for rank in (1, 2)]
+    found = evaluate(rows, lambda query, k: results, ["RR"], reading=Reading(match_fields=("doc,page",)))
+    assert found["RR"] == 0
+    numbers = [{"id": f"c-{rank}", "rank": rank, "doc_no": str(3 - rank)} for rank in (1, 2)]
+    notes = evaluate([{"query": A, "expected": ["1"]}], lambda query, k: numbers, ["RR"]).notes
+    assert "--id doc_no " in {note.code: note.message for note in notes}["nothing-judged"]
+    lines = [{"query": A, "expected": [{"path": "a.py", "line": 30}]}]
+    chunk = {"id": "1", "path": "a.py", "start_byte": 0, "end_byte": 50, "start_line": 1, "end_line": 9}
+    with pytest.raises(InputError, match=r"line=start_line\.\.end_line"):
+        evaluate(lines, lambda query, k: [chunk], ["RR"], reading=Reading(match_fields=("path,line",)))
+
+
 @pytest.mark.parametrize("key", ["found", "hit", "refused", "matched", "passed", "verified"])
 def test_what_happened_in_a_test_is_not_what_is_expected(key: str) -> None:
     rows = [{"question": A, "relevant": ["d1"], key: False}, {"question": B, "relevant": ["d2"], key: True}]
@@ -693,19 +741,9 @@ def test_quotes_that_cannot_be_read_have_a_hint_to_the_key_of_the_documents() ->
         evaluate(rows, lambda query, k: ["d1"], ["RR"])
 
 
-def test_cases_with_the_same_text_and_another_tenant_are_several_cases() -> None:
-    rows = [{"q": A, "tenant": tenant, "relevant": [f"{tenant}1"]} for tenant in "ab"]
-    with pytest.warns(RankgaugeWarning, match="1 query is asked by several cases, which are numbered: 'how do I"):
-        found = evaluate(rows, lambda query, k, tenant: ["x", f"{tenant}1"], ["RR"])
-    assert found["RR"] == 0.5
-    assert len(found.per_query("RR")) == 2
-    with pytest.raises(InputError, match="each query once"):
-        evaluate([{"q": A, "relevant": ["a"]}, {"q": A, "relevant": ["b"]}], lambda query, k: ["a"], ["RR"])
-
-
 def test_a_path_at_which_no_result_has_a_value_of_a_label_is_corrected() -> None:
     rows = [{"query": A, "expected_file": "a.pdf", "expected_page": 3}]
-    with pytest.raises(InputError, match="no result has a value of 'expected_file' at 'id'") as refused:
+    with pytest.raises(InputError, match="no result has at 'id' what a label has as 'expected_file'") as refused:
         evaluate(rows, lambda query, k: CHUNKS, reading=Reading(match_fields=("expected_file=id,expected_page=page",)))
     option = "expected_file=document,expected_page=page"
     assert f"results have it elsewhere: --match-field {option} (1 of 1 label" in (refused.value.hint or "")
@@ -714,17 +752,23 @@ def test_a_path_at_which_no_result_has_a_value_of_a_label_is_corrected() -> None
 
 
 def test_cases_that_have_no_answer_have_no_labels_of_their_own_fields() -> None:
-    rows = [{"query": A, "company": "x", "pages": [3]}, {"query": B, "company": "x", "answerable": False}]
+    rows = [{"query": A, "company": "x", "pages": [3]}, {"query": B, "company": "x", "answerable": False},
+            {"query": "third?", "company": "none", "pages": []}]  # fmt: skip
     chunks = [{"id": "1", "company": "x", "page": 9}, {"id": "2", "company": "x", "page": 3}]
     reading = Reading(match_fields=("company,pages=page",))
-    found = evaluate(rows, lambda query, k: chunks if query == A else [], ["RR"], reading=reading)
+    with pytest.warns(RankgaugeWarning, match="1 case says that it has no answer"):
+        found = evaluate(rows, lambda query, k: chunks if query == A else [], ["RR"], reading=reading)
     assert found["RR"] == 0.5
-    assert "1 case expects nothing" in {note.code: note.message for note in found.notes}["expects-nothing"]
+    assert "2 cases expect nothing" in {note.code: note.message for note in found.notes}["expects-nothing"]
 
 
 def test_times_overlap_if_they_share_more_than_an_end() -> None:
     rows = [{"query": A, "expected": [{"video": "v", "start_time": 5.0, "end_time": 10.0}]}]
     results = [{"id": str(n), "video": "v", "start_time": n, "end_time": n + 4.5} for n in (10.0, 0.5, 9.5)]
+    whole = [{"query": A, "expected": [{"video": "v", "start_time": 5, "end_time": 10}]}]
+    ends = [{"id": str(n), "video": "v", "start_time": n, "end_time": n + 5} for n in (0, 10, 5)]
+    reading = Reading(match_fields=("video,start_time..end_time",))
+    assert evaluate(whole, lambda query, k: ends, ["RR"], reading=reading)["RR"] == pytest.approx(1 / 3)
     found = evaluate(
         rows, lambda query, k: results, ["RR"], reading=Reading(match_fields=("video,start_time..end_time",))
     )
@@ -745,7 +789,7 @@ def test_match_text_takes_the_only_key_that_has_what_is_expected(key: str) -> No
 def test_results_that_have_some_of_the_strings_but_not_all_are_named() -> None:
     rows = [{"query": A, "must_contain": ["settings", "nowhere"]}]
     results = returning({A: {"id": "c", "text": "the settings"}})
-    with pytest.warns(RankgaugeWarning, match="some strings, but none contains all: 'settings & nowhere'"):
+    with pytest.warns(RankgaugeWarning, match="some of the strings, but no result contains all: 'settings & nowhere'"):
         assert evaluate(rows, results, ["RR"], reading=Reading(match="text"))["RR"] == 0
 
 

@@ -305,8 +305,8 @@ CASES_WORD = re.compile(r"(?i)[_ -]?(?:cases|entries|examples|items|queries|ques
 TRUTH = {"true": True, "false": False}
 NOTHING_FLAG = re.compile(rf"(?:must)?{FILLING}(?:{NOTHING_CORE})")
 ANSWERABLE_FLAG = re.compile(rf"{FILLING}(?:{ANSWERABLE_CORE})")
-EXPECTATION = re.compile(
-    rf"(?:must|should|expect(?:ed|s)?){FILLING}(?:{NOTHING_CORE}|{ANSWERABLE_CORE})|(?:is|has)?(?:un)?answerable|hasanswer|"
+EXPECTATION = re.compile(  # expected_answer may be the answer to a question of yes or no
+    rf"(?:must|should|expect(?:ed|s)?){FILLING}(?:{NOTHING_CORE})|should{FILLING}(?:{ANSWERABLE_CORE})|(?:is|has)?(?:un)?answerable|hasanswer|"
     r"(?:is)?(?:in|outof)(?:scope|corpus|domain|kb|context)|oos|ood|(?:is)?offtopic|noanswer|answer(?:exists|present)"
 )
 KIND_NAME = re.compile(

@@ -138,7 +138,7 @@ def _unknown_key_hint(source: str, table: Records, documents: Sequence[str], tex
     if not likely and (ids := names_for(table.names, "id")):
         hint += f"; if {shown(ids[0])} is the id of a document: --column relevant={ids[0]}"
     if likely and any(likely[0] not in record and answerable_flag(record) is not False for record in table.records):
-        hint = f"take the cases that have it: {filtered_name(source, likely[0])}{text_option}"
+        hint = f"take the cases that have {shown(likely[0])}: {filtered_name(source, likely[0])}{text_option}"
     if likely and likely == stemmed:
         hint += f"; if results have it as a field: --match-field {_field_option(likely[0])} (FIELD=PATH says where)"
         hint += "; if their texts contain it: --match text" * _has_words(table, likely[0])

@@ -1,8 +1,7 @@
 """Test cases in a table: one row per case, or one row per label.
 
-In a cell, ids are separated by one of ``;``, ``|`` and ``,``, the same one in the whole column; or by ``+`` or ``&`` if
-each of them is in another cell by itself. Ids that contain one of
-these are written as a JSON list: ``["a;b", "c"]``.
+In a cell, ids are separated by one of ``;``, ``|`` and ``,``, the same one in the whole column; or by ``+`` if each of
+them is in another cell by itself. Ids that contain one of these are written as a JSON list: ``["a;b", "c"]``.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from rankgauge.io.formats.named_columns import Columns, columns_for, normalize_n
 from rankgauge.io.text_checks import check_text
 
 ID_SEPARATORS = (";", "|", ",")
-WEAK_SEPARATORS = ("+", "&")  # if what they separate is in other cells by itself
+WEAK_SEPARATOR = "+"  # if what it separates is in other cells by itself
 DOCUMENT = re.compile(rf"(?:{'|'.join(NOUNS)}|memory|memories|filepath)s?(?:id|no|name)?|pid|corpusid|url")
 NUMBERS = {"k": int, "weight": float}
 LABEL_ROWS = "relevant_ids"
@@ -61,11 +61,17 @@ def read_case_table(faults: Faults, data: bytes, head: Head, columns: Columns) -
     faults.raise_errors()
     lines = cells.line.tolist()
     records: list[Record] = [{} for _ in lines]
+    notes: list[Note] = []
     for name, column in zip(cells.names, cells.cells, strict=True):
         texts = [cell.strip() for cell in column.to_text()]
         role = _cell_role(name, texts, columns)
         is_label = label_kind(name) is not None or name == columns.get("relevant")
         separator = _id_separator(faults.source, name, lines, texts) if role == "ids" else None
+        if separator == WEAK_SEPARATOR:
+            cell = next(text for text in texts if WEAK_SEPARATOR in text)
+            notes.append(
+                Note("ids-separated", f"{faults.source}: {shown(cell)} in {shown(name)} is read as several ids")
+            )
         for line, record, cell in zip(lines, records, texts, strict=True):
             if role == "ids" and is_label and is_nothing(cell):
                 record[name] = cell  # a word, not an id
@@ -73,7 +79,8 @@ def read_case_table(faults: Faults, data: bytes, head: Head, columns: Columns) -
                 record[name] = _ids_of_cell(faults.source, line, cell, separator)
             elif cell:
                 record[name] = _json_or_text(cell) if role == "grades" else _number_or_text(cell, role)
-    return with_label_rows(faults, Records(cells.line, records), list(cells.names), columns)
+    cases = with_label_rows(faults, Records(cells.line, records), list(cells.names), columns)
+    return replace(cases, notes=(*notes, *cases.notes))
 
 
 def with_label_rows(faults: Faults, table: Records, names: list[str], columns: Columns) -> CaseRecords:
@@ -151,12 +158,9 @@ def _id_separator(source: str, name: str, lines: Sequence[int], texts: Sequence[
         )
     if first_line:
         return next(iter(first_line))
-    for mark in WEAK_SEPARATORS:
-        alone = {text for text in texts if mark not in text}
-        parts = [part.strip() for text in texts if mark in text for part in text.split(mark)]
-        if parts and alone.issuperset(parts):
-            return mark
-    return None
+    alone = {text for text in texts if text and WEAK_SEPARATOR not in text}
+    parts = [part.strip() for text in texts if WEAK_SEPARATOR in text for part in text.split(WEAK_SEPARATOR)]
+    return WEAK_SEPARATOR if parts and alone.issuperset(parts) else None
 
 
 def _ids_of_cell(source: str, line: int, text: str, separator: str | None) -> Any:

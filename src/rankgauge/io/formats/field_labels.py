@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rankgauge.core.dataclass import dataclass
@@ -32,6 +33,7 @@ EXAMINED_RESULTS = 1000
 MIN_SHARE = 0.5  # of the labels that have a value at another path, so that it is the one that is meant
 WRAPPERS = ("node", "document")  # of a result with its score
 RANGE_ENDS = (("start", "end"), ("begin", "end"), ("from", "to"), ("first", "last"))
+TIME_WORDS = {"time", "times", "timestamp", "second", "seconds", "sec", "secs", "ms", "millis", "minute", "minutes"}
 RANGE_WORDS = {"line", "lines", "linerange", "range", "span"}
 PART_WORDS = {"contain", "contains", "substring", "includes", "include", "fragment", "hint"}
 PREFIX_WORDS = {"prefix", "startswith"}
@@ -39,6 +41,7 @@ IDENTIFYING = {"title", "url", "source", "kind", "type", "name"}  # descriptions
 LIMIT_WORDS = {"min", "max", "gte", "lte", "gt", "lt", "before", "after"}  # of values that are not to be equal
 RANK_WORDS = {"rank", "position", "docs", "documents", "chunks", "hits", "results", "matches", "count", "score",
               "recall", "precision", "k", "tokens"}  # fmt: skip
+NUMBER_WORDS = {"rank", "position", "score", "similarity", "distance", "count"}  # of a result, not of a document
 NEGATIVE = re.compile(r"(?:forbid|avoid|exclude|reject|mustnot|shouldnot|not)\w*|acceptable\w*")
 NO_FIELDS = re.compile(r"(?:max|min)\w*|k|topk|why|reason\w*|rationale|note\w*|comment\w*|description|verify|optional")
 
@@ -180,7 +183,7 @@ class FieldLabels:
             field = self.fields[min(wrong)]
             name, path = BETWEEN.join(field.label), BETWEEN.join(field.result)
             raise InputError(
-                f"no result has a value of {shown(name)} at {shown(path)}",
+                f"no result has at {shown(path)} what a label has as {shown(name)}",
                 hint=f"results have it elsewhere: {corrected}",
             )
 
@@ -208,7 +211,7 @@ class FieldLabels:
         parts, counts, rule = [], [], ""
         for number, field in enumerate(self.fields):
             name, own = BETWEEN.join(field.label), BETWEEN.join(field.result)
-            if field.is_range and not set(field.result) <= values.keys() and (ends := _range_paths(values)):
+            if field.is_range and not set(field.result) <= values.keys() and (ends := _range_paths(values, name)):
                 parts.append(f"{name}={BETWEEN.join(ends)}")
                 counts.append(f"results have {shown(ends[0])} and {shown(ends[1])}")
                 continue
@@ -216,8 +219,9 @@ class FieldLabels:
                 parts.append(name if name == own else f"{name}={own}")
                 continue
             wanted = [set(_listed(row[number])) for row in rows if row[number] is not None]
-            found = {path: sum(bool(one & values[path]) for one in wanted) for path in values if path not in taken}
             words = set(_words(name))
+            others = [path for path in values if path not in taken and self._may_have(path, words, wanted)]
+            found = {path: sum(bool(one & values[path]) for one in wanted) for path in others}
             best = max(found, key=lambda path: (found[path], len(words & set(_words(path)))), default="")
             if not found.get(best):
                 found = {path: sum(_are_ends(one, values[path]) for one in wanted) for path in found}
@@ -226,8 +230,16 @@ class FieldLabels:
                 return ""
             taken.add(best)
             parts.append(name if name == best else f"{name}={best}")
-            counts.append(f"{found[best]} of {plural(len(wanted), 'label')} have a value at {shown(best)}")
+            verb = "has" if found[best] == 1 else "have"
+            counts.append(f"{found[best]} of {plural(len(wanted), 'label')} {verb} a value at {shown(best)}")
         return f"--match-field {','.join(parts)}{rule} ({', '.join(counts)})" if counts else ""
+
+    @staticmethod
+    def _may_have(path: str, words: set[str], wanted: Sequence[set[str]]) -> bool:
+        """Whether a path may be that of a field: not of a rank; of numbers, it has a word of the field's name."""
+        own, known = ({word.removesuffix("s") for word in one} for one in (_words(path), words))
+        is_number = all(one.isdigit() for labels in wanted for one in labels)
+        return not own & NUMBER_WORDS and not (is_number and not own & known)
 
     def _values_of_results(self, path: str) -> set[str]:
         """What the first results have at a path, as text."""
@@ -259,10 +271,13 @@ def _paths_of(result: Any) -> list[str]:
     return paths
 
 
-def _range_paths(paths: Iterable[str]) -> tuple[str, str] | None:
-    """Where results have the start and the end of a range: ``start_line`` and ``end_line``; None without them."""
+def _range_paths(paths: Iterable[str], name: str = "") -> tuple[str, str] | None:
+    """Where results have the start and the end of a range, if possible of what has a name; None without them.
+
+    ``start_line`` and ``end_line`` are those of a ``line``, rather than ``start_byte`` and ``end_byte``.
+    """
     by_words = {tuple(_words(path)): path for path in paths}
-    for words, path in by_words.items():
+    for words, path in sorted(by_words.items(), key=lambda item: not set(item[0]) & set(_words(name))):
         for first, last in RANGE_ENDS:
             end = by_words.get(tuple(last if word == first else word for word in words))
             if first in words and end is not None:
@@ -344,7 +359,8 @@ def compared_name(name: str) -> str:
 def _comparison(field: MatchField, compare: Compare, *, ignore_case: bool) -> Compare:
     """How values of a field are compared, by its name: part of a text, its beginning, a range; else as it is said."""
     if field.is_range:
-        return _overlap
+        are_times = bool(TIME_WORDS & {word for name in field.label for word in _words(name)})
+        return partial(_overlap, are_times=are_times)
 
     def compared(text: str) -> str:
         return text.casefold() if ignore_case else text
@@ -420,11 +436,16 @@ def _range_text(values: Sequence[Any], what: str) -> str:
     return BETWEEN.join(map(repr, numbers))
 
 
-def _overlap(first: str, second: str) -> bool:
-    """Whether ranges overlap. Whole numbers are those of lines, which belong to a range; other numbers are times."""
+def _overlap(first: str, second: str, *, are_times: bool) -> bool:
+    """Whether ranges overlap: of lines, both ends belong to one; of times, they must share more than an end.
+
+    Numbers with decimals are times, whatever their name is. A point in time is in the ranges that it begins or ends.
+    """
     (low, high), (begin, end) = (tuple(map(float, text.split(BETWEEN))) for text in (first, second))
-    are_lines = "." not in (first + second).replace(BETWEEN, "")
-    return (low <= end and begin <= high) if are_lines else (low < end and begin < high) or (low, high) == (begin, end)
+    touches = low <= end and begin <= high
+    are_times = are_times or any(number % 1 for number in (low, high, begin, end))
+    is_point = low == high or begin == end
+    return touches and (not are_times or is_point or (low < end and begin < high))
 
 
 def _described(value: Any) -> str:

@@ -35,6 +35,7 @@ from rankgauge.io.formats.case_keys import (
 from rankgauge.io.formats.case_lists import filter_key
 from rankgauge.io.formats.case_refusals import (
     PLACE_WORDS,
+    document_keys,
     is_nested,
     is_number,
     is_place,
@@ -46,8 +47,9 @@ from rankgauge.io.formats.case_refusals import (
 from rankgauge.io.formats.expected_text import WORD, is_part_of_id, quote_key, text_key_of
 from rankgauge.io.formats.field_labels import FieldLabels, compared_name, suggested_names
 from rankgauge.io.formats.json_text import JsonPairs, Records
-from rankgauge.io.formats.named_columns import Columns, check_roles
+from rankgauge.io.formats.named_columns import Columns, check_roles, normalize_name
 
+SURE_NAMES = ("relevant", "gold", "golden")  # which do not hold answers if they have lists
 ROLES = ("id", "query", "retrieved", "relevant", *(role for role in KEYS if role not in ("id", "query", "retrieved")))
 
 
@@ -75,7 +77,7 @@ class KeyFinder:
         fields: FieldLabels | None = None,
     ) -> None:
         check_roles(columns, ROLES)
-        self.source, self.records, self.columns, self.match = source, table.records, columns, match
+        self.source, self.table, self.records, self.columns, self.match = source, table, table.records, columns, match
         self.fields = fields or FieldLabels(())
         self.names = list(table.names)
         self.notes: list[Note] = []
@@ -91,6 +93,8 @@ class KeyFinder:
         wanted = filter_key(self.source)  # the key that cases must have
         is_filtered = {"relevant", "grades", "evidence"}.isdisjoint(keys) and self.match != "text"
         is_filtered = is_filtered and wanted in self.names and wanted not in keys.values()
+        if is_filtered and (likely := document_keys(self.table)):
+            is_filtered = wanted in likely
         if is_filtered:
             keys["relevant"] = wanted
         is_named = "relevant" in self.columns or is_filtered or is_part_of_id(keys.get("relevant", ""))
@@ -98,8 +102,10 @@ class KeyFinder:
             self._check_fields(keys["relevant"])
         elif "relevant" in keys and "retrieved" not in keys:
             self._read_nothing(keys["relevant"])
-        if "relevant" in keys and "retrieved" not in keys:  # flags of a log may be those of its results
-            self._follow_flags(keys["relevant"])
+        if "retrieved" not in keys:  # flags of a log may be those of its results
+            for role in ("relevant", "grades", "evidence"):
+                if role in keys:
+                    self._follow_flags(keys[role])
         return CaseKeys(keys, is_named, tuple(self.notes))
 
     def _read_nothing(self, key: str) -> None:
@@ -204,8 +210,10 @@ class KeyFinder:
             and not (may_be_words(name) and self._has(name, holds_words))
         ]
         matches = [name for name in matches if not self._is_empty(name)] or matches
-        if any(label_kind(name) in ("id", "noun") for name in matches):
+        if any(label_kind(name) in ("id", "noun") or normalize_name(name) in SURE_NAMES for name in matches):
             matches = [name for name in matches if label_kind(name) != "any id"]
+        elif self._has_both_kinds(matches):
+            matches = [name for name in matches if label_kind(name) != "any id" or self._has(name, _is_list)]
         if not matches:
             matches = self._nested(lambda name: label_kind(name) is not None, _is_list)
             self._check_nested_fields(matches)
@@ -234,6 +242,10 @@ class KeyFinder:
                 )
             )
         return matches[0]
+
+    def _has_both_kinds(self, names: Sequence[str]) -> bool:
+        """Whether some names are bare, and others the ids of something."""
+        return {"bare", "any id"} <= {label_kind(name) for name in names}
 
     def _dropped_keys(self, key: str) -> list[str]:
         """The keys that expect one more value of a result, beside a key of documents that has one value each."""
@@ -285,15 +297,16 @@ class KeyFinder:
         key = "|".join(names)
         for record in self.records:
             values = {name: record[name] for name in names if name in record}
-            if answerable_flag(record) is False:
-                record[key] = []
-                continue
-            known = {name: value for name, value in values.items() if is_something(value)}
+            known = {
+                name: value
+                for name, value in values.items()
+                if is_something(value) and not (isinstance(value, str) and is_nothing(value))
+            }
             if len(known) == 1 and not known.keys() & ranges:
                 ((name, value),) = known.items()
                 listed = value if isinstance(value, list) and not isinstance(value, JsonPairs) else [value]
                 record[key] = [JsonPairs([(name, one)]) for one in listed]
-            elif values:
+            elif values or answerable_flag(record) is False:
                 record[key] = [JsonPairs(known.items())] if known else []
         return key
 
@@ -321,7 +334,8 @@ class KeyFinder:
         quotes = filter(None, [quote_key(known)])
         names = [*suggested_names(labels), *quotes]
         if others := [name for name in dict.fromkeys(names) if not {name, name.partition(".")[0]} & used]:
-            message = f"{self.source}: labels also have {names_text(others)}, which is not compared"
+            verb = "is" if len(others) == 1 else "are"
+            message = f"{self.source}: labels also have {names_text(others)}, which {verb} not compared"
             self.notes.append(Note("field-unused", message))
 
     def _matches_parts(self) -> bool:

@@ -24,7 +24,6 @@ from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.case_keys import (
     holds_labels,
-    is_answer,
     is_case,
     names_for,
     unused_notes,
@@ -97,7 +96,7 @@ def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequen
     system_key = _system_key(records, ids, columns)
     if system_key is None:
         if "retrieved" not in keys and "id" not in columns and len(set(ids.values())) < len(ids):
-            ids, more = _distinct_cases(faults.source, records, ids, keys)
+            ids, more = _ids_by_text(faults.source, records, ids, keys)
             notes += more
         repeated = _repeated_cases(records, ids, keys)
         if repeated:
@@ -237,40 +236,19 @@ def _system_name(value: object) -> str:
     return str(value) if isinstance(value, (str, int)) else ""
 
 
-def _distinct_cases(
+def _ids_by_text(
     source: str, records: Records, ids: Mapping[int, bytes], keys: Mapping[str, str]
 ) -> tuple[dict[int, bytes], list[Note]]:
-    """Ids of test cases of which some have the id or the text of another, and a note on them.
-
-    If an id is that of several texts, the texts are the ids. Cases with the same text are numbered if another field
-    tells them apart, such as a tenant.
-    """
+    """The texts of test cases as ids, with a note, if an id is that of several texts, and each text is there once."""
     texts = [record.get(keys.get("query", "")) for record in records.records]
-    if "id" in keys:
-        if len(ids) < len(texts) or not all(isinstance(text, str) and text for text in texts):
-            return dict(ids), []
-        made = {row: str(text).encode("utf-8", "surrogateescape") for row, text in enumerate(texts)}
-        if len(set(made.values())) < len(made):
-            return dict(ids), []
-        repeated = next(query for query, count in Counter(ids.values()).items() if count > 1)
-        message = f"{shown(keys['id'])} has {shown(repeated)} for several texts, so the texts identify the queries"
-        return made, [Note("ids-repeated", f"{source}: {message}")]
-    again = _repeated_cases(records, ids, keys)
-    labels = [keys[role] for role in ("relevant", "grades", "evidence") if role in keys]
-    apart: dict[bytes, list[dict[str, Any]]] = {}  # of each query, what its cases have besides labels
-    numbered = dict(ids)
-    for row, query in ids.items():
-        fields = {key: value for key, value in records.records[row].items() if key not in labels and not is_answer(key)}
-        if row in again or fields in apart.get(query, []):
-            continue
-        apart.setdefault(query, []).append(fields)
-        numbered[row] = query if len(apart[query]) == 1 else query + f" ({len(apart[query])})".encode()
-    several = [query for query, cases in apart.items() if len(cases) > 1]
-    if not several:
-        return numbered, []
-    verb = "is" if len(several) == 1 else "are"
-    message = f"{plural(len(several), 'query', 'queries')} {verb} asked by several cases, which are numbered"
-    return numbered, [Note("query-repeated", f"{source}: {message}: {shown(several[0])}")]
+    if "id" not in keys or len(ids) < len(texts) or not all(isinstance(text, str) and text for text in texts):
+        return dict(ids), []
+    made = {row: str(text).encode("utf-8", "surrogateescape") for row, text in enumerate(texts)}
+    if len(set(made.values())) < len(made):
+        return dict(ids), []
+    repeated = next(query for query, count in Counter(ids.values()).items() if count > 1)
+    message = f"{shown(keys['id'])} has {shown(repeated)} for several texts, so the texts identify the queries"
+    return made, [Note("ids-repeated", f"{source}: {message}")]
 
 
 def _repeated_cases(records: Records, ids: Mapping[int, bytes], keys: Mapping[str, str]) -> set[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -124,6 +125,9 @@ def metadata_of(item: Any) -> Mapping[str, Any] | None:
     return None
 
 
+RANK_NAME = re.compile(r"(?i)rank|position|score|count|index\b|\bk\b")  # of a result, not of a document
+
+
 def path_with_values(documents: Iterable[Any], values: Collection[str]) -> str | None:
     """Where documents that are dicts have one of some values: the first field, or a field of a dict in one."""
     for item in documents:
@@ -133,7 +137,8 @@ def path_with_values(documents: Iterable[Any], values: Collection[str]) -> str |
             (f"{name}.{key}", one) for name, held in fields if isinstance(held, Mapping) for key, one in held.items()
         ]
         for name, value in [*fields, *inner]:
-            if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value) in values:
+            is_rank = bool(RANK_NAME.search(str(name)))
+            if not is_rank and isinstance(value, (str, int)) and not isinstance(value, bool) and str(value) in values:
                 return str(name)
     return None
 
