@@ -30,7 +30,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -162,14 +161,8 @@ def joint_test(
         ranged, noisy = [limits[index] for index in drawn], [noises[index] for index in drawn]
         draws, tests = design.draw([rows[index] for index in drawn], ranged, noisy)
         for place, index in enumerate(drawn):
-            as_before = partial(
-                design.as_certain_as_before,
-                column=values[:, index],
-                row=rows[index],
-                limit=limits[index],
-                noise=noises[index],
-            )
-            by_side = {side: as_before(side, test) for side, test in tests[place].items()}
+            one = _DrawnRow(values[:, index], rows[index], limits[index], noises[index], is_alone=len(drawn) == 1)
+            by_side = {side: design.as_certain_as_before(side, test, one) for side, test in tests[place].items()}
             interval = _interval(rows[index], by_side, question, limits[index])
             detectable = None
             if sensitivity if isinstance(sensitivity, bool) else sensitivity[index]:
@@ -241,6 +234,17 @@ class _SideTests:
 
 
 @dataclass(frozen=True)
+class _DrawnRow:
+    """A row that is drawn, with what it was made of."""
+
+    column: Floats  # the differences of queries
+    row: UnitRow
+    limit: Range
+    noise: RunNoise | None
+    is_alone: bool  # whether no other rows are drawn with it
+
+
+@dataclass(frozen=True)
 class _Design:
     """How the queries of all rows are drawn, and what is asked."""
 
@@ -260,14 +264,14 @@ class _Design:
         flips = _flips(rows, self.question, self.resampling)
         return draws, [{side: tests[side].combined(place, flips[side]) for side in sides} for place in range(len(rows))]
 
-    def as_certain_as_before(
-        self, side: Side, test: _SideTest, column: Floats, row: UnitRow, limit: Range, noise: RunNoise | None
-    ) -> _SideTest:
+    def as_certain_as_before(self, side: Side, test: _SideTest, drawn: _DrawnRow) -> _SideTest:
         """A drawn row on one side, with p and bound of the row before its smallest changes if these are more certain.
 
         The row before is the one with nine changes, which is not drawn. If most units changed alike, so that draws may
-        have no spread, it is also each row until that was not so; and the rows just before, if there are few units.
+        have no spread, it is also each row until that was not so; and the rows just before, if there are few units and
+        no other rows in the same draws.
         """
+        column, row = drawn.column, drawn.row
         mean = float(toward(side, np.array(row.sample.mean)))
         order, unit = _smallest_first(side, row), unit_numbers(self.units, len(column))
         if mean <= 0 or row.changed - len(order) >= FEWEST_VARYING:
@@ -275,16 +279,17 @@ class _Design:
         nine = row.changed - FEWEST_VARYING + 1
         is_alike, misses = row.varying < FEWEST_VARYING, 0
         for count in range(1, nine + 1):
-            looks_back = is_alike or (row.sample.units <= MAX_LOOKED_BACK and misses < MAX_MISSES)
+            is_small = drawn.is_alone and row.sample.units <= MAX_LOOKED_BACK
+            looks_back = is_alike or (is_small and misses < MAX_MISSES)
             if not looks_back and count < nine:
                 continue
             before = np.where(np.isin(unit, order[:count]) & ~np.isnan(column), 0.0, column)
             (earlier,) = unit_rows(before[:, np.newaxis], self.units, self.weights)
             is_alike = earlier.varying < FEWEST_VARYING
             if count == nine:
-                found = _sparse_side(side, earlier.sample, limit, self.question, self.resampling, noise)
+                found = _sparse_side(side, earlier.sample, drawn.limit, self.question, self.resampling, drawn.noise)
             else:
-                found = self.draw([earlier], [limit], [noise])[1][0][side]
+                found = self.draw([earlier], [drawn.limit], [drawn.noise])[1][0][side]
             misses = misses + 1 if found.p > test.p else 0
             half = found.half + mean - float(toward(side, np.array(earlier.sample.mean)))
             test = replace(
