@@ -69,37 +69,6 @@ def wilcoxon_p(values: Sequence[float], zeros: str, alternative: str) -> tuple[f
     return observed, hits / len(sums)
 
 
-def maxt_p(rows: Sequence[Sequence[float]], alternative: str) -> list[float]:
-    """Single-step max-T over all joint sign patterns, with Student's t itself."""
-    columns = list(zip(*rows, strict=True))
-    turn = {"less": lambda t: -t, "greater": lambda t: t, "two-sided": abs}[alternative]
-    own = [turn(t_statistic(column)) for column in columns]
-    counts, patterns = [0] * len(columns), 0
-    for signs in product((1, -1), repeat=len(rows)):
-        flipped = [[s * value for s, value in zip(signs, column, strict=True)] for column in columns]
-        best = max(turn(t_statistic(column)) for column in flipped)
-        patterns += 1
-        for place, value in enumerate(own):
-            counts[place] += best == value or best >= value - NOISE
-    return [count / patterns for count in counts]
-
-
-def tukey_p(rows: Sequence[Sequence[float]]) -> list[float]:
-    """Randomised Tukey HSD over all orders of the systems within each row."""
-    systems = range(len(rows[0]))
-    sums = [math.fsum(row[j] for row in rows) for j in systems]
-    gaps = []
-    for orders in product(*(list(permutations(row)) for row in rows)):
-        shuffled = [math.fsum(order[j] for order in orders) for j in systems]
-        gaps.append(max(shuffled) - min(shuffled))
-    return [
-        sum(gap >= abs(sums[i] - sums[j]) - NOISE for gap in gaps) / len(gaps)
-        for i in systems
-        for j in systems
-        if i < j
-    ]
-
-
 def strict_tau_ap(truth: Sequence[float], order: Sequence[int]) -> float:
     """The AP correlation of an order of places, best first, with true scores."""
     n = len(order)
@@ -151,20 +120,8 @@ def philox(key: int, count: int) -> list[int]:
     return out[:count]
 
 
-def adjusted(p: Iterable[float], method: str) -> list[float]:
-    """Adjusted p values as the smallest level at which the procedure rejects, searched over the candidates."""
+def holm(p: Iterable[float]) -> list[float]:
+    """Holm's adjusted p values: the smallest level at which the procedure rejects, searched over the candidates."""
     values = list(p)
-    m = len(values)
-    ordered = sorted(values)
-    out = []
-    for value in values:
-        rank = ordered.index(value)  # of the first of equals
-        last = m - ordered[::-1].index(value)  # one past the last of equals
-        if method == "bonferroni":
-            found = value * m
-        elif method == "holm":
-            found = max((m - i) * ordered[i] for i in range(rank + 1))
-        else:
-            found = min(ordered[i] * m / (i + 1) for i in range(last - 1, m))
-        out.append(min(1.0, found))
-    return out
+    m, ordered = len(values), sorted(values)
+    return [min(1.0, max((m - i) * ordered[i] for i in range(ordered.index(value) + 1))) for value in values]

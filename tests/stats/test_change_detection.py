@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from rankgauge.errors import InputError, UsageError
-from rankgauge.stats import Resampling, RunNoise, change_points, paired_test, pooled_noise, run_noise
+from rankgauge.stats import Resampling, change_points, paired_test
 from rankgauge.stats.change_detection import balanced_splits
 from rankgauge.stats.draws import MAX_DRAWS, draws_for_level
 
@@ -125,32 +125,6 @@ def test_queries_of_one_unit_flip_together() -> None:
     copied = np.repeat(matrix, 4, axis=0)
     assert change_points(copied, units=np.repeat(np.arange(5), 4)).p == change_points(matrix).p
     assert change_points(copied).p != change_points(matrix).p
-
-
-def test_whole_runs_that_differ_are_no_change_if_repeats_show_it() -> None:
-    rng = np.random.default_rng(6)
-    shifts = rng.normal(0, 0.05, 20)
-    matrix = drawn(rng, n=200, times=20) * 0.2 + shifts
-    assert change_points(matrix).points
-    noise = pooled_noise([matrix[:, start : start + 4].T for start in range(0, 20, 4)], 1)
-    assert noise is not None
-    assert noise.estimated == 15
-    assert noise.deviation == pytest.approx(0.05, rel=0.5)
-    assert change_points(matrix, noise=noise).points == ()
-    matrix[:, 10:] -= 0.5
-    assert [point.index for point in change_points(matrix, noise=noise).points] == [10]
-
-
-def test_pooled_noise_of_one_group_is_that_of_its_runs() -> None:
-    runs = np.random.default_rng(7).normal(size=(4, 30))
-    assert pooled_noise([runs], 4) == run_noise(runs)
-    assert pooled_noise([runs[:2]], 1) is None
-    pooled, first, second = pooled_noise([runs[:3], runs[1:]], 2), run_noise(runs[:3]), run_noise(runs[1:])
-    assert isinstance(pooled, RunNoise)
-    assert isinstance(first, RunNoise)
-    assert isinstance(second, RunNoise)
-    assert pooled.within == pytest.approx((first.within + second.within) / 2)
-    assert (pooled.estimated, pooled.runs) == (4, 2)
 
 
 def skewed(rng: np.random.Generator, n: int, times: int) -> Floats:

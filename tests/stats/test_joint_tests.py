@@ -368,26 +368,6 @@ def test_errors_of_the_family_and_coverage_are_as_promised(n: int, kind: str) ->
     assert missed / 400 <= 0.08 + 4 * math.sqrt(0.08 * 0.92 / 400)
 
 
-def test_draws_of_strata_have_as_many_units_of_each_as_there_are() -> None:
-    strata = np.array([0, 1, 1, 0, 2, 1, 1])
-    for counts in drawn_counts(7, 40, RandomStream(1), strata):
-        for stratum, size in enumerate(np.bincount(strata)):
-            assert (counts[:, strata == stratum].sum(axis=1) == size).all()
-
-
-def test_groups_as_strata_equal_the_test_of_a_group_alone_but_for_the_draws() -> None:
-    rng = np.random.default_rng(4)
-    groups = np.repeat([0, 1], 20)
-    values = rng.normal(0.1, 0.2, 40)
-    columns = np.column_stack([np.where(groups == group, values, np.nan) for group in (0, 1)])
-    together = joint_test(columns, strata=groups, resampling=Resampling(20_000)).rows
-    for group in (0, 1):
-        alone = joint_test(values[groups == group][:, np.newaxis], resampling=Resampling(20_000)).rows[0]
-        assert together[group].p_alone == pytest.approx(alone.p_alone, abs=0.01)
-    with pytest.raises(InputError, match="several strata"):
-        joint_test(columns, strata=groups, units=[n % 20 for n in range(40)])
-
-
 @given(
     st.lists(st.sampled_from([0.1, 0.25, 0.5, 1.0]), min_size=1, max_size=9),
     st.integers(10, 60),

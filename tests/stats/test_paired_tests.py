@@ -10,7 +10,7 @@ from rankgauge.errors import UsageError
 from rankgauge.stats import paired_tests
 from rankgauge.stats.bootstrap import bootstrap_test
 from rankgauge.stats.draws import Resampling
-from rankgauge.stats.paired_tests import equivalence, paired_t, paired_test, sign_test, welch, wilcoxon
+from rankgauge.stats.paired_tests import equivalence, paired_t, paired_test, sign_test, wilcoxon
 from rankgauge.stats.results import ALTERNATIVES, PAIRED_TESTS, Alternative, PairedTest
 from tests.stats import definitions
 from tests.stats.strategies import alternatives, differences, lists_of_differences
@@ -146,26 +146,6 @@ def test_a_units_sign_is_that_of_its_total() -> None:
     found = sign_test([0.3, -0.1, 1 / 3, 1 / 3, 1 / 3, -1, -0.2], units=[1, 1, 2, 2, 2, 2, 3])
     assert found.statistic == 1  # the second unit comes to nothing
     assert found.p == 1.0
-
-
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_welch_is_scipys(alternative: Alternative) -> None:
-    first, second = np.random.default_rng(1).random((2, 60))
-    second = second[:41] * 0.9
-    found = welch(first, second, alternative=alternative)
-    wanted = stats.ttest_ind(first, second, equal_var=False, alternative=alternative)
-    assert found.statistic == pytest.approx(wanted.statistic, rel=1e-9)
-    assert found.p == pytest.approx(wanted.pvalue, rel=1e-9)
-    assert found.df == pytest.approx(wanted.df, rel=1e-9)
-
-
-def test_welch_without_spread() -> None:
-    assert welch([0.1, 0.1], [0.2, 0.2, 0.2]).p is None
-    assert welch([0.1, 0.1], [0.1, 0.1, 0.1]).p == 1.0
-    few = welch([0.1, 0.1], [0.2, 0.3, 0.2])
-    assert (few.p, few.reason) == (None, "at least 40 queries per side are needed, found 2")
-    assert few.statistic is not None
-    assert welch([0.1], [0.2, 0.3, 0.2]).reason == "at least 2 queries per side are needed, found 1 and 3"
 
 
 @pytest.mark.parametrize("test", ["t", "randomization"])

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from rankgauge.errors import InputError, UsageError
 from rankgauge.stats import Resampling, agreement_intervals, cohen_kappa, krippendorff_alpha
+from rankgauge.stats.bootstrap import bca_quantiles, resampled_sums
+from rankgauge.stats.draws import RandomStream
 from rankgauge.stats.rater_agreement import ALPHA_LEVELS, KAPPA_WEIGHTS, confusion_table, kappa_statistic
 
 TABLE = [[13, 2, 2, 0], [2, 9, 3, 2], [0, 2, 8, 4], [0, 0, 1, 12]]
@@ -175,3 +178,28 @@ def test_bad_tables_and_options_are_errors() -> None:
         cohen_kappa(TABLE, weights="cubic")  # type: ignore[arg-type]  # which is not one
     with pytest.raises(InputError, match="same"):
         confusion_table([1, 2], [1], [1, 2])
+
+
+def test_bca_is_the_formula_applied_to_the_resamples() -> None:
+    values = np.array([0.0, 0.0, 0.1, 0.2, 0.25, 0.5, 1.0, 1.0])
+    (sums,) = resampled_sums(values[np.newaxis], 999, RandomStream(1))
+    drawn = sums[0] / len(values)
+    theta = float(values.mean())
+    without = np.array([np.delete(values, place).mean() for place in range(len(values))])
+    c = without.mean() - without
+    a = (c**3).sum() / (6 * (c**2).sum() ** 1.5)
+    ties = np.isclose(drawn, theta, atol=1e-10)
+    assert ties.any()
+    z0 = stats.norm.ppf(((drawn < theta) & ~ties).mean() + ties.mean() / 2)
+    wanted = [
+        np.quantile(drawn, stats.norm.cdf(z0 + (z0 + z) / (1 - a * (z0 + z)))) for z in stats.norm.ppf([0.025, 0.975])
+    ]
+    assert bca_quantiles(drawn, theta, without, 0.025, slack=1e-10) == pytest.approx(tuple(wanted), rel=1e-9)
+
+
+def test_resampled_sums_are_all_those_possible_with_their_chances() -> None:
+    found = np.hstack([sums[0] for sums in resampled_sums(np.array([[0.5, 1.0]]), 40_000, RandomStream(2))])
+    seen, counts = np.unique(found, return_counts=True)
+    assert dict(zip(seen.tolist(), (counts / 40_000).tolist(), strict=True)) == pytest.approx(
+        {1.0: 0.25, 1.5: 0.5, 2.0: 0.25}, abs=0.015
+    )

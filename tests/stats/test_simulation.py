@@ -11,11 +11,10 @@ import pytest
 from scipy.stats import binom
 
 from rankgauge.stats import joint_test
-from rankgauge.stats.corrections import maxt, tukey
 from rankgauge.stats.draws import Resampling
 from rankgauge.stats.effects import power
 from rankgauge.stats.intervals import difference_interval, mean_interval
-from rankgauge.stats.paired_tests import equivalence, paired_t, paired_test, welch
+from rankgauge.stats.paired_tests import equivalence, paired_test
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import ALTERNATIVES, Alternative, Interval, PairedTest
 from rankgauge.stats.samples import Floats
@@ -52,27 +51,9 @@ def false_positives(p_of: Callable[[int], float | None], level: float, runs: int
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("method", "low", "high"), [("t", 0.94, 0.975), ("percentile", 0.90, 0.94), ("bca", 0.86, 0.91)]
-)
-def test_intervals_of_a_difference_cover(method: str, low: float, high: float) -> None:
-    found = coverage(
-        lambda run: difference_interval(A[run], B[run], method=method, resampling=Resampling(999, seed=run)),  # type: ignore[arg-type]  # a plain str from parametrize
-        0.0,
-    )
-    assert low <= found <= high
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("method", "low", "high"), [("t", 0.93, 0.97), ("percentile", 0.91, 0.96), ("bca", 0.92, 0.97)]
-)
-def test_intervals_of_a_mean_cover(method: str, low: float, high: float) -> None:
-    found = coverage(
-        lambda run: mean_interval(A[run], method=method, resampling=Resampling(999, seed=run)),  # type: ignore[arg-type]  # a plain str from parametrize
-        MEAN,
-    )
-    assert low <= found <= high
+def test_t_intervals_of_a_difference_and_of_a_mean_cover() -> None:
+    assert 0.94 <= coverage(lambda run: difference_interval(A[run], B[run]), 0.0) <= 0.975
+    assert 0.93 <= coverage(lambda run: mean_interval(A[run]), MEAN) <= 0.97
 
 
 @pytest.mark.slow
@@ -94,14 +75,7 @@ def test_one_sided_t_intervals_cover(alternative: Alternative) -> None:
 
 @pytest.mark.slow
 def test_intervals_cover_where_units_are_shared_and_not_where_that_is_ignored() -> None:
-    for method, low in (("t", 0.93), ("percentile", 0.91), ("bca", 0.90)):
-        found = coverage(
-            lambda run, method=method: mean_interval(  # type: ignore[misc]  # mypy cannot infer a lambda with defaults
-                SHARED[run], method=method, units=SESSIONS, resampling=Resampling(999, seed=run)
-            ),
-            0.0,
-        )
-        assert low <= found <= 0.97
+    assert 0.93 <= coverage(lambda run: mean_interval(SHARED[run], units=SESSIONS), 0.0) <= 0.97
     assert coverage(lambda run: mean_interval(SHARED[run]), 0.0) < 0.88
 
 
@@ -154,12 +128,6 @@ def test_tests_that_know_the_units_do_not_cry_wolf(test: PairedTest) -> None:
         assert ignored > 2 * 0.05
 
 
-def test_welch_does_not_cry_wolf() -> None:
-    rng = np.random.default_rng(5)
-    one, two = rng.normal(0, 1, (RUNS, 40)), rng.normal(0, 3, (RUNS, 50))
-    assert false_positives(lambda run: welch(one[run], two[run]).p, 0.05) <= most(0.05)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("test", ["t", "randomization"])
 def test_equivalence_is_not_claimed_at_the_margin(test: str) -> None:
@@ -169,41 +137,6 @@ def test_equivalence_is_not_claimed_at_the_margin(test: str) -> None:
         return equivalence(d[run], margin=0.1, test=test, resampling=Resampling(499, seed=run)).p  # type: ignore[arg-type]  # a plain str from parametrize
 
     assert 0.02 <= false_positives(p, 0.05) <= most(0.05)
-
-
-def family() -> Floats:
-    """Six hypotheses that hang together, of very different spread, in RUNS × N queries."""
-    rng = np.random.default_rng(7)
-    common = rng.normal(0, 1, (RUNS, N, 1))
-    return np.asarray((common + rng.normal(0, 1, (RUNS, N, 6))) * np.array([1, 10, 0.1, 1, 3, 0.01]))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_maxt_keeps_the_error_of_the_family(alternative: Alternative) -> None:
-    d = family()[:800]
-
-    def smallest(run: int) -> float:
-        return min(
-            p for p in maxt(d[run], alternative=alternative, resampling=Resampling(499, seed=run)).p if p is not None
-        )
-
-    found = false_positives(smallest, 0.05, 800)
-    assert 0.02 <= found <= most(0.05, 800)
-    uncorrected = false_positives(
-        lambda run: min(paired_t(c, alternative=alternative).p or 0.0 for c in d[run].T), 0.05, 800
-    )
-    assert uncorrected > most(0.05, 800)
-
-
-@pytest.mark.slow
-def test_tukey_keeps_the_error_of_all_pairs() -> None:
-    scores = np.random.default_rng(8).choice(VALUES, size=(800, N, 4), p=CHANCES)
-
-    def smallest(run: int) -> float:
-        return min(p for p in tukey(scores[run], resampling=Resampling(499, seed=run)).p if p is not None)
-
-    assert 0.02 <= false_positives(smallest, 0.05, 800) <= most(0.05, 800)
 
 
 @pytest.mark.slow

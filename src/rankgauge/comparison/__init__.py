@@ -5,7 +5,7 @@ comparability        whether two sets of results can be compared on a measure: d
 statistics_options   Statistics: test, correction and confidence, declared once
 differences          Difference: a system against the baseline on a measure; Pair: the values behind it
 significance         every p, interval and detectable difference
-difference_families  differences that are corrected together: over all queries, weighted, in groups
+difference_families  differences that are corrected together: over all queries, in groups
 comparison_result    Comparison: all of it, also as plain data
 answer_sentences     which system is better, in sentences
 system_ranking       three or more systems, and which of them can be distinguished

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from rankgauge.comparison.comparability import Incomparable, shared_causes
 from rankgauge.comparison.order_agreement import FEW_SYSTEMS
-from rankgauge.comparison.statistics_options import MOST_SYSTEMS, is_significant
-from rankgauge.core.formatting import MISSING, given, number, p_equals, percent, plural, text_of
+from rankgauge.comparison.statistics_options import MOST_SYSTEMS
+from rankgauge.core.formatting import given, number, p_equals, percent, plural, text_of
 from rankgauge.evaluation.scores import best_first
 from rankgauge.stats.results import Interval
 
 if TYPE_CHECKING:
     from rankgauge.comparison.comparison_result import Comparison
-    from rankgauge.comparison.differences import Difference, Interaction
+    from rankgauge.comparison.differences import Difference
 
 MAX_LINES = 5  # of further measures; more are summarized by outcome
 MAX_NAMES = 8  # of systems in a sentence; the table has all of them
@@ -129,10 +129,9 @@ def _family_sentences(comparison: Comparison) -> list[str]:
         "baseline": f"{plural(count, 'comparison')} with {comparison.baseline}",
         "best": f"{plural(count, 'comparison')} with the best, {comparison.baseline}",
     }[comparison.scope]
-    is_corrected = comparison.statistics.correction != "none" and comparison.family_sizes[0] > 1
     if count < 2:
         return []
-    verb = "p is corrected over" if is_corrected else "p is not corrected for"
+    verb = "p is corrected over" if comparison.family_sizes[0] > 1 else "p is not corrected for"
     many = f" (more than {MOST_SYSTEMS} systems: not all pairs)" if comparison.scope == "best" else ""
     return [f"On {comparison.primary}, {verb} {compared}{many}."]
 
@@ -248,7 +247,7 @@ def _too_few(comparison: Comparison, row: Difference) -> str:
     return f"{plural(row.n, 'query')} {verb} too few for the {comparison.statistics.test} test to be significant at all"
 
 
-# Remarks besides the table: the queries that would be needed, weighted means, groups, agreement of measures.
+# Remarks besides the table: the queries that would be needed, groups, agreement of measures.
 
 MAX_MEASURE_PAIRS = 6  # JSON has all of them
 
@@ -257,47 +256,13 @@ def remarks(comparison: Comparison) -> list[str]:
     """One sentence each; none if nothing was asked for."""
     statistics, systems = comparison.statistics, comparison.systems
     out = [_queries_needed(comparison, system) for system in systems] if statistics.target_difference else []
-    return out + weighted_remarks(comparison) + ([_agreement(comparison)] if comparison.agreement else [])
+    return out + ([_agreement(comparison)] if comparison.agreement else [])
 
 
-def group_remarks(comparison: Comparison, by: str, measure: str | None = None) -> list[str]:
-    """Over what p is corrected in the groups of a column, and whether differences differ between them.
-
-    The test between groups is shown for the primary measure, and for others if it is significant.
-    """
-    tests = [test for test in comparison.interactions if test.by == by and measure in (None, test.measure)]
-    between = [
-        _between_groups(comparison, test)
-        for test in tests
-        if test.measure == comparison.primary or is_significant(test.p_corrected, comparison.alpha)
-    ]
+def group_remarks(comparison: Comparison, by: str) -> list[str]:
+    """Over what p is corrected in the groups of a column."""
     family = comparison.group_families.get(by)
-    return ([] if family is None else [f"p by {by}: {family}"]) + between
-
-
-def _between_groups(comparison: Comparison, test: Interaction) -> str:
-    subject = f"the difference of {test.system} on {test.measure}"
-    if test.p_corrected is None:
-        return f"no test of whether {subject} differs between groups of {test.by}: {test.reason}"
-    verb = "differs" if is_significant(test.p_corrected, comparison.alpha) else "does not differ significantly"
-    evidence = f"{p_equals(test.p_corrected)}, groups shuffled and drawn, {comparison.interaction_family}"
-    return f"{subject} {verb} between groups of {test.by}: {evidence}"
-
-
-def weighted_remarks(comparison: Comparison) -> list[str]:
-    """The differences of weighted means, and how many queries of equal weight would tell as much."""
-    family = comparison.weighted
-    if family is None:
-        return []
-    rows = [row.difference for row in family.rows]
-    listed = [f"{row.system} {evidence(row) if row.difference is not None else MISSING}" for row in rows]
-    effective = min((row.effective_queries for row in family.rows if row.effective_queries is not None), default=0.0)
-    queries = plural(max(row.n for row in rows), "query")
-    counted = text_of(effective, "given", digits=3)
-    return [
-        f"weighted {rows[0].measure}, difference from {comparison.baseline}: {'; '.join(listed)}; "
-        f"{family.description}; with these weights, {queries} count as {counted} of equal weight"
-    ]
+    return [] if family is None else [f"p by {by}: {family}"]
 
 
 def _queries_needed(comparison: Comparison, system: str) -> str:
@@ -332,8 +297,7 @@ def comparisons_made(comparison: Comparison) -> int:
     """The number of differences in a comparison: over all queries, in groups, and between systems of the ranking."""
     pairs = () if comparison.ranking is None else comparison.ranking.pairs
     others = sum(comparison.baseline not in (pair.first, pair.second) for pair in pairs)
-    weighted = 0 if comparison.weighted is None else len(comparison.weighted.rows)
-    return len(comparison.differences) + len(comparison.groups) + others + weighted
+    return len(comparison.differences) + len(comparison.groups) + others
 
 
 def reuse_sentence(count: int, noun: str, verb: str, queries: int) -> str | None:

@@ -22,8 +22,6 @@ from rankgauge.comparison.difference_families import (
     describe_families,
     family_sizes,
     group_differences,
-    interactions,
-    weighted_family,
 )
 from rankgauge.comparison.differences import Difference, Pair, shared_queries
 from rankgauge.comparison.document_changes import QueryChange, explain
@@ -149,7 +147,6 @@ def compare_evaluation(
     families, rankings = compared_families(pairs, scores, scope, statistics)
     differences = _by_system(pairs, families)
     groups = {column: group_differences(pairs, differences, column, statistics) for column in by}
-    tests, interaction_family = interactions(pairs, list(groups), statistics)
     return Comparison(
         scores=tuple(scores),
         names=tuple(names),
@@ -159,18 +156,15 @@ def compare_evaluation(
         scope=scope,
         family=describe_families(families, statistics),
         family_sizes=family_sizes(families),
-        weighted=weighted_family(pairs, statistics),
         ranking=rankings[0] if rankings else None,
         further_rankings=tuple(rankings[1:]),
         agreement=measure_agreement(scores),
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},
-        interactions=tuple(tests),
         evaluation=evaluation if joins and all(join is not None and join.shown is not None for join in joins) else None,
-        interaction_family=interaction_family if by else None,
         changes=_largest_changes(evaluation.qrels, joins, pairs, base, changes) if changes else {},
         texts=dict(evaluation.texts),
-        notes=(*_notes(pairs, families, differences), *depths),
+        notes=(*_notes(pairs, differences), *depths),
     )
 
 
@@ -180,12 +174,10 @@ def _problems(system: Scores, sides: Sequence[NamedFacts], at: int, base: int) -
     return {column: reason for column, reason in enumerate(reasons) if reason is not None}
 
 
-def _notes(pairs: Sequence[Pair], families: Sequence[Family], differences: Sequence[Difference]) -> Iterator[Note]:
+def _notes(pairs: Sequence[Pair], differences: Sequence[Difference]) -> Iterator[Note]:
     """What to know before trusting the differences."""
     for pair in pairs:
         yield from pair.notes()
-    for family in families:
-        yield from family.notes
     for row in differences:
         if row.caveat:
             yield Note("skewness", f"{row.system} on {row.measure}: {row.caveat}")

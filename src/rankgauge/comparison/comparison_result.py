@@ -8,17 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankgauge.comparison.answer_sentences import answer, headline
-from rankgauge.comparison.difference_families import WeightedFamily
-from rankgauge.comparison.differences import Difference, GroupDifference, Interaction, shared_queries
+from rankgauge.comparison.differences import Difference, GroupDifference, shared_queries
 from rankgauge.comparison.document_changes import QueryChange
 from rankgauge.comparison.order_agreement import MeasureAgreement
-from rankgauge.comparison.statistics_options import CORRECTION_LABELS, Scope, Statistics
+from rankgauge.comparison.statistics_options import Scope, Statistics
 from rankgauge.comparison.system_ranking import SystemRanking
 from rankgauge.core.result_views import Columns, ResultTuple, Tabular
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores, sorted_runs
-from rankgauge.stats.group_interaction import EXCHANGEABLE
 from rankgauge.stats.intervals import exponential
 
 
@@ -42,14 +40,11 @@ class Comparison(Tabular):
     family: str  # over what p was corrected, and under which assumption
     family_sizes: tuple[int, ...]  # p values corrected for: of the primary measure, the others, those with lower better
     scope: Scope = "baseline"  # of the differences on the primary measure that are corrected together
-    weighted: WeightedFamily | None = None  # the primary measure, if queries have weights
     ranking: SystemRanking | None = None  # on the primary measure, if all pairs of systems are compared
     further_rankings: tuple[SystemRanking, ...] = ()  # on the others, if letters are shown for all measures
     agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the order of three or more systems
     groups: tuple[GroupDifference, ...] = ()
     group_families: dict[str, str] = field(default_factory=dict)  # by column: over what p is corrected in its groups
-    interactions: tuple[Interaction, ...] = ()
-    interaction_family: str | None = None
     changes: dict[str, tuple[QueryChange, ...]] = field(default_factory=dict)  # by system, on the first measure
     texts: dict[str, str] = field(default_factory=dict)  # of queries, if they are known
     notes: tuple[Note, ...] = ()
@@ -87,8 +82,7 @@ class Comparison(Tabular):
     @property
     def correction_label(self) -> str | None:
         """The correction of p; None if there was nothing to correct."""
-        correction = self.statistics.correction
-        return None if correction == "none" or max(self.family_sizes) < 2 else CORRECTION_LABELS[correction]
+        return None if max(self.family_sizes) < 2 else self.statistics.correction
 
     @property
     def primary(self) -> str:
@@ -156,7 +150,6 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "intervals": comparison.interval_kind or "individual",
         "confidence": statistics.confidence,
         "differences": [_difference(row, comparison.alpha) for row in comparison.differences],
-        "weighted": _weighted(comparison),
         "target_difference": statistics.target_difference,
         "ranking": None if comparison.ranking is None else _ranking(comparison, comparison.ranking),
         "further_rankings": [_ranking(comparison, ranking) for ranking in comparison.further_rankings],
@@ -166,34 +159,11 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         ],
         "groups": [_group(row, comparison.alpha) for row in comparison.groups],
         "group_families": comparison.group_families,
-        "interactions": [_interaction(test) for test in comparison.interactions],
-        "interaction_family": comparison.interaction_family,
         "changes": {
             system: [_change(change, comparison.texts) for change in changes]
             for system, changes in comparison.changes.items()
         },
     }
-
-
-def _weighted(comparison: Comparison) -> dict[str, Any] | None:
-    """The differences of weighted means; None if the queries have no weights."""
-    family = comparison.weighted
-    if family is None:
-        return None
-    rows = [
-        {
-            "system": row.difference.system,
-            "measure": row.difference.measure,
-            "value": row.difference.value,
-            "baseline": row.difference.baseline,
-            **_pairwise(row.difference, comparison.alpha),
-            "minimum_detectable_difference": row.difference.detectable,
-            "reason": row.difference.reason,
-            "effective_queries": row.effective_queries,
-        }
-        for row in family.rows
-    ]
-    return {"family": family.description, "differences": rows}
 
 
 def _ranking(comparison: Comparison, ranking: SystemRanking) -> dict[str, Any]:
@@ -255,18 +225,6 @@ def _difference(row: Difference, alpha: float) -> dict[str, Any]:
 
 def _group(row: GroupDifference, alpha: float) -> dict[str, Any]:
     return {"by": row.by, "label": row.label, "opposite": row.opposite, **_difference(row.difference, alpha)}
-
-
-def _interaction(test: Interaction) -> dict[str, Any]:
-    return {
-        "by": test.by,
-        "system": test.system,
-        "measure": test.measure,
-        "p": test.p,
-        "p_corrected": test.p_corrected,
-        "reason": test.reason,
-        "assumes": EXCHANGEABLE,
-    }
 
 
 def _change(change: QueryChange, texts: dict[str, str]) -> dict[str, Any]:

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from rankgauge.comparison.comparability import Incomparable
 from rankgauge.comparison.significance import TestedDifference, UnseenLosses
 from rankgauge.comparison.statistics_options import Statistics, is_significant
-from rankgauge.core.arrays import GEOMETRIC_FLOOR, Column, Floats
+from rankgauge.core.arrays import GEOMETRIC_FLOOR, Floats
 from rankgauge.core.formatting import plural, text_of
-from rankgauge.core.qrels import expects_nothing
 from rankgauge.core.verdicts import Comparative, DifferenceOutcome, difference_outcome
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.scores import Scores
@@ -168,18 +167,6 @@ class GroupDifference:
     opposite: bool  # whether it is opposite to the overall direction
 
 
-@dataclass(frozen=True)
-class Interaction:
-    """Whether the difference itself differs between groups."""
-
-    by: str
-    system: str
-    measure: str
-    p: float | None
-    p_corrected: float | None  # over all columns, systems and measures
-    reason: str | None = None
-
-
 def on_scale(scores: Scores) -> Floats:
     """The values of each query, as logarithms if they are averaged geometrically."""
     values = scores.values.copy()
@@ -198,18 +185,6 @@ class SharedValues(NamedTuple):
     kept: Mask  # which of all queries these are
 
 
-def answer_classes(scores: Scores) -> Column | None:
-    """Which queries expect nothing, if some do: draws keep the sizes of both classes. None if a unit is in both."""
-    nothing = scores.without_relevant & expects_nothing(scores.columns, len(scores))
-    if not nothing.any():
-        return None
-    units = scores.columns.get("unit")
-    if units is not None:
-        pairs = {*zip(units.tolist(), nothing.tolist(), strict=True)}
-        return nothing if len(pairs) == len(set(units.tolist())) else None
-    return nothing
-
-
 class Pair:
     """A system and the baseline."""
 
@@ -226,7 +201,6 @@ class Pair:
         self.system_values, self.baseline_values = on_scale(system), on_scale(baseline)
         self.shared = shared_queries(system, baseline)
         self.units = system.columns.get("unit")
-        self.classes = answer_classes(system)
 
     def values(self, column: int, queries: Mask) -> SharedValues:
         """A measure for the queries that have a value of both systems."""

@@ -1,8 +1,7 @@
 """The tests of a family of differences. Every p, interval and detectable difference comes from here.
 
-With the default statistics, p values and simultaneous intervals come from the same draws, and an interval excludes 0
-exactly if its row is significant. Other tests have the interval of each difference alone, at Bonferroni's level if that
-is the correction; ``Statistics.intervals_of`` says which.
+With the default test, p values and simultaneous intervals come from the same draws, and an interval excludes 0 exactly
+if its row is significant. Other tests have the interval of each difference alone: ``Statistics.intervals_of`` names it.
 """
 
 from __future__ import annotations
@@ -15,21 +14,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.comparison.statistics_options import SIGN_TESTS, Statistics, is_significant, separate_correction
+from rankgauge.comparison.statistics_options import SIGN_TESTS, Statistics, is_significant
 from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.formatting import plural, text_of
 from rankgauge.core.progress import phase
 from rankgauge.evaluation.mean_intervals import is_binary, within
 from rankgauge.measures.measure import Measure
-from rankgauge.stats.corrections import correct, maxt
+from rankgauge.stats.corrections import holm
 from rankgauge.stats.draws import Resampling
 from rankgauge.stats.effects import detectable_difference
 from rankgauge.stats.intervals import difference_interval
-from rankgauge.stats.joint_tests import JointResult, JointRow, joint_test
-from rankgauge.stats.noise import RunNoise
+from rankgauge.stats.joint_tests import JointRow, joint_test
 from rankgauge.stats.paired_tests import paired_test
 from rankgauge.stats.results import Alternative, Interval
-from rankgauge.stats.samples import Sample, paired
+from rankgauge.stats.samples import paired
 from rankgauge.stats.sparse_rows import Range
 
 EXTREME_SKEWNESS = 3.0
@@ -51,9 +49,6 @@ class PairedColumns:
     baseline: Floats
     ranges: tuple[Range, ...]  # of the differences
     units: Column | None = None
-    strata: Column | None = None  # groups of queries, if each column has those of one group
-    noise: tuple[RunNoise | None, ...] = ()  # of whole runs, in each column, if the baseline is several runs
-    weights: Floats | None = None  # of the queries, for weighted means; only the bootstrap test has them
 
     @property
     def differences(self) -> Floats:
@@ -62,29 +57,8 @@ class PairedColumns:
 
     def select(self, queries: NDArray[np.bool_]) -> PairedColumns:
         """Some of the queries."""
-        units, strata, weights = (
-            None if labels is None else labels[queries] for labels in (self.units, self.strata, self.weights)
-        )
-        return replace(
-            self,
-            system=self.system[queries],
-            baseline=self.baseline[queries],
-            units=units,
-            strata=strata,
-            weights=weights,
-        )
-
-    def single(self, index: int) -> PairedColumns:
-        """One column, over the queries that it has a difference for."""
-        kept, column = self.select(~np.isnan(self.differences[:, index])), slice(index, index + 1)
-        return replace(
-            kept,
-            system=kept.system[:, column],
-            baseline=kept.baseline[:, column],
-            ranges=self.ranges[column],
-            strata=None,
-            noise=self.noise[column],
-        )
+        units = None if self.units is None else self.units[queries]
+        return replace(self, system=self.system[queries], baseline=self.baseline[queries], units=units)
 
     def only(self, indexes: Sequence[int]) -> PairedColumns:
         """Some of the columns."""
@@ -93,7 +67,6 @@ class PairedColumns:
             system=self.system[:, indexes],
             baseline=self.baseline[:, indexes],
             ranges=tuple(self.ranges[index] for index in indexes),
-            noise=tuple(self.noise[index] for index in indexes) if self.noise else (),
         )
 
     def at(self, index: int) -> PairedColumn:
@@ -101,11 +74,6 @@ class PairedColumns:
         kept = ~np.isnan(self.differences[:, index])
         units = None if self.units is None else self.units[kept]
         return PairedColumn(self.system[kept, index], self.baseline[kept, index], units)
-
-    def noise_at(self, index: int) -> RunNoise | None:
-        """The noise of whole runs in a column; None if there is none or it is unknown."""
-        noise = self.noise[index] if self.noise else None
-        return noise if noise is not None and noise.between else None
 
 
 @dataclass(frozen=True)
@@ -168,22 +136,17 @@ class UnseenLosses:
 
 
 def family_tests(
-    columns: PairedColumns,
-    statistics: Statistics,
-    size: int | None = None,
-    *,
-    sensitivity: bool | Sequence[bool] = True,
+    columns: PairedColumns, statistics: Statistics, *, sensitivity: bool | Sequence[bool] = True
 ) -> list[TestedDifference]:
     """Test every column, corrected over all of them.
 
-    If ``size`` is given, detectable differences are at the level of this many comparisons. They are computed only if
-    ``sensitivity`` says so, of all columns or of each.
+    Detectable differences are computed only if ``sensitivity`` says so, of all columns or of each.
     """
     with phase("testing", "draw", (statistics.draws or 0) * (1 if statistics.is_joint else len(columns.ranges))):
         if statistics.is_joint:
-            tests = [_from_joint(row) for row in _joint(columns, statistics, sensitivity=sensitivity).rows]
+            tests = _joint_tests(columns, statistics, sensitivity)
         else:
-            tests = with_run_noise(_separate_tests(columns, statistics, size), columns, statistics)
+            tests = _separate_tests(columns, statistics)
     return [
         replace(test, caveat=_caveat(columns.at(index))) if is_significant(test.p_corrected, statistics.alpha) else test
         for index, test in enumerate(tests)
@@ -202,20 +165,15 @@ def _caveat(values: PairedColumn) -> str | None:
     return "the differences are extremely skewed, and no test sees a tail that was not drawn"
 
 
-def _separate_tests(columns: PairedColumns, statistics: Statistics, size: int | None) -> list[TestedDifference]:
+def _separate_tests(columns: PairedColumns, statistics: Statistics) -> list[TestedDifference]:
     """Each column by itself, with p corrected over all of them."""
     family = range(len(columns.ranges))
     alone = [_p_alone(columns, index, statistics) for index in family]
-    p_alone = [p for p, _ in alone]
-    size = size or sum(p is not None for p in p_alone)
-    rows = [_at_level(columns, index, statistics, statistics.strictest_alpha(size)) for index in family]
-    if statistics.correction == "maxt":
-        corrected = _sign_flip_p(columns, statistics)
-    else:
-        corrected = list(correct(p_alone, separate_correction(statistics.correction)).p)
+    corrected = holm([p for p, _ in alone])
+    rows = [_without_p(columns, index, statistics, statistics.strictest_alpha(corrected.family)) for index in family]
     return [
         replace(row, p=p, p_corrected=p_corrected, reason=reason)
-        for row, (p, reason), p_corrected in zip(rows, alone, corrected, strict=True)
+        for row, (p, reason), p_corrected in zip(rows, alone, corrected.p, strict=True)
     ]
 
 
@@ -224,25 +182,19 @@ def _resampling(statistics: Statistics) -> Resampling:
     return Resampling(statistics.resamples, statistics.seed)
 
 
-def _joint(
-    columns: PairedColumns,
-    statistics: Statistics,
-    confidence: float | None = None,
-    *,
-    sensitivity: bool | Sequence[bool] = True,
-) -> JointResult:
-    return joint_test(
+def _joint_tests(
+    columns: PairedColumns, statistics: Statistics, sensitivity: bool | Sequence[bool]
+) -> list[TestedDifference]:
+    result = joint_test(
         columns.differences,
         alternative=statistics.alternative,
-        confidence=confidence or statistics.confidence,
+        confidence=statistics.confidence,
         units=columns.units,
-        weights=columns.weights,
         ranges=columns.ranges,
-        strata=columns.strata,
-        noise=columns.noise or None,
         sensitivity=sensitivity,
         resampling=_resampling(statistics),
     )
+    return [_from_joint(row) for row in result.rows]
 
 
 def _from_joint(row: JointRow) -> TestedDifference:
@@ -254,18 +206,8 @@ def _from_joint(row: JointRow) -> TestedDifference:
     )
 
 
-def _joint_alone(
-    columns: PairedColumns, index: int, statistics: Statistics, confidence: float | None = None
-) -> TestedDifference:
-    """One column as a family of its own."""
-    return _from_joint(_joint(columns.single(index), statistics, confidence).rows[0])
-
-
 def _p_alone(columns: PairedColumns, index: int, statistics: Statistics) -> tuple[float | None, str | None]:
     """The p of one column by itself, or why there is none."""
-    if statistics.test == "bootstrap":
-        row = _joint_alone(columns, index, statistics)
-        return row.p, row.reason
     system, baseline, units = columns.at(index)
     tested = paired_test(
         statistics.test,
@@ -278,18 +220,14 @@ def _p_alone(columns: PairedColumns, index: int, statistics: Statistics) -> tupl
     return tested.p, tested.reason
 
 
-def _at_level(columns: PairedColumns, index: int, statistics: Statistics, alpha: float) -> TestedDifference:
-    """One column without a p: what its queries can show at a level, which its interval has too if by Bonferroni."""
-    confidence = 1 - alpha if statistics.correction == "bonferroni" else statistics.confidence
-    if statistics.test == "bootstrap":
-        interval = _joint_alone(columns, index, statistics, confidence).interval
-        return replace(_joint_alone(columns, index, statistics, 1 - alpha), interval=interval)
+def _without_p(columns: PairedColumns, index: int, statistics: Statistics, alpha: float) -> TestedDifference:
+    """One column without a p: its interval, and what its queries can show at a level."""
     system, baseline, units = columns.at(index)
     interval = difference_interval_of(
         system,
         baseline,
         columns.ranges[index],
-        confidence=confidence,
+        confidence=statistics.confidence,
         units=units,
         alternative=statistics.alternative,
     )
@@ -310,74 +248,6 @@ def _detectable(
     sd = sample.standard_error * math.sqrt(sample.units)
     side = statistics.alternative if sides == 2 else "greater"
     return detectable_difference(sd, sample.units, alpha=alpha, alternative=side).difference, False
-
-
-def _sign_flip_p(columns: PairedColumns, statistics: Statistics) -> list[float | None]:
-    """Max-t by joint sign flips. A query that a column lacks is a difference of 0, which no sign changes."""
-    differences = columns.differences
-    tested = [index for index, column in enumerate(differences.T) if not np.isnan(column).all()]
-    kept = ~np.isnan(differences).all(axis=1)
-    result = maxt(
-        np.nan_to_num(differences[kept][:, tested]),
-        alternative=statistics.alternative,
-        units=None if columns.units is None else columns.units[kept],
-        resampling=_resampling(statistics),
-    )
-    p_of = dict(zip(tested, result.p, strict=True))
-    return [p_of.get(index) for index in range(differences.shape[1])]
-
-
-# The noise of whole runs in tests that have no draws of their own to widen: a difference must be significant by the
-# test itself and by Student's t with the noise of whole runs; its interval has both intervals in it.
-
-
-def with_run_noise(
-    tests: Sequence[TestedDifference], columns: PairedColumns, statistics: Statistics
-) -> list[TestedDifference]:
-    """The tests of all columns, wider where the noise of whole runs is known; the bootstrap has it already."""
-    noises = [columns.noise_at(index) for index in range(len(tests))]
-    if statistics.test == "bootstrap" or not any(noises):
-        return list(tests)
-    widened = [
-        test if noise is None or test.p is None else _widened(test, columns, index, statistics, noise)
-        for index, (test, noise) in enumerate(zip(tests, noises, strict=True))
-    ]
-    corrected = correct([test.p for test in widened], separate_correction(statistics.correction)).p
-    if statistics.correction != "maxt":
-        return [replace(test, p_corrected=p) for test, p in zip(widened, corrected, strict=True)]
-    return [
-        test
-        if p is None or test.p_corrected is None or noise is None
-        else replace(test, p_corrected=max(test.p_corrected, p))
-        for test, p, noise in zip(widened, corrected, noises, strict=True)
-    ]
-
-
-def _widened(
-    test: TestedDifference, columns: PairedColumns, index: int, statistics: Statistics, noise: RunNoise
-) -> TestedDifference:
-    """One test with its p, interval and detectable difference; p is not corrected yet."""
-    data = paired(*columns.at(index))
-    sides = 2 if statistics.alternative == "two-sided" else 1
-    outside = (1 - test.interval.confidence) / sides
-    detectable = test.detectable
-    if detectable is not None:
-        detectable *= noise.widened(data.standard_error, data.units, outside) / data.standard_error
-    return replace(
-        test,
-        p=max(test.p or 0.0, noise.p(data, statistics.alternative)),
-        interval=_interval(test.interval, data, noise, columns.ranges[index], outside),
-        detectable=detectable,
-    )
-
-
-def _interval(
-    interval: Interval, data: Sample, noise: RunNoise, limits: tuple[float, float], outside: float
-) -> Interval:
-    low, high = noise.ends(data, interval.alternative, outside)
-    if interval.low is None or interval.high is None:
-        return within(replace(interval, low=low, high=high, reason=None), *limits)
-    return within(replace(interval, low=min(low, interval.low), high=max(high, interval.high)), *limits)
 
 
 # Intervals for tests that have none of their own: the difference of two measures that are 0 or 1 for every query gets

@@ -13,34 +13,24 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from string import ascii_lowercase
 
-import numpy as np
-
 from rankgauge.comparison.difference_families import (
-    NO_SHARED_QUERY,
     Family,
     Hypothesis,
     baseline_family,
     family_columns,
-    joint_query_notes,
     paired_columns,
     with_queries_needed,
 )
 from rankgauge.comparison.differences import Difference, Pair, turned
-from rankgauge.comparison.significance import TestedDifference, family_tests
+from rankgauge.comparison.significance import family_tests
 from rankgauge.comparison.statistics_options import (
-    CORRECTION_LABELS,
     FEWEST_SYSTEMS,
     MOST_SYSTEMS,
     Scope,
     Statistics,
     describe_family,
 )
-from rankgauge.core.formatting import plural
-from rankgauge.core.ids import Ints
-from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.scores import Scores, best_first
-from rankgauge.stats.corrections import tukey
-from rankgauge.stats.draws import Resampling
 
 
 @dataclass(frozen=True)
@@ -124,7 +114,8 @@ def _all_pairs(
     for column, ordered in orders.items():
         others = [Pair(*two, statistics) for two in combinations([run for run in ordered if run.run != base], 2)]
         cells += [Hypothesis(pair, column, pair.shared) for pair in [*known.values(), *others]]
-    tests = _tests(cells, orders, statistics)
+    shown = [cell.pair.baseline.run == base for cell in cells]  # what is detectable is known of the baseline's
+    tests = family_tests(paired_columns(cells), statistics, sensitivity=shown)
     rows = [
         with_queries_needed(cell.pair.difference(cell.column, cell.queries, test), statistics)
         for cell, test in zip(cells, tests, strict=True)
@@ -137,14 +128,8 @@ def _all_pairs(
     count = len(rows) // len(columns)
     factors = [(count, "pair"), *([] if columns[0] == 0 else [(len(columns), "measure")])]
     description = describe_family(statistics.correction, size, *factors)
-    notes: tuple[Note, ...] = ()
-    if statistics.correction == "tukey":
-        description = f"{CORRECTION_LABELS['tukey']} over all {plural(count, 'pair')} of systems on each measure"
-        notes = joint_query_notes(
-            rows, {orders[column][0].measures[column].name: len(_common(orders[column], column)) for column in columns}
-        )
     kept = tuple(row for cell, row in zip(cells, rows, strict=True) if cell.pair.baseline.run == base)
-    return Family(kept, size, description, notes), rankings
+    return Family(kept, size, description), rankings
 
 
 def _ranking(
@@ -166,41 +151,6 @@ def _ranking(
     letters = letters_of(len(ordered), separate)
     systems = (RankedSystem(run.run, run[measure], text) for run, text in zip(ordered, letters, strict=True))
     return SystemRanking(measure.name, tuple(systems), tuple(found))
-
-
-def _tests(
-    cells: Sequence[Hypothesis], orders: Mapping[int, Sequence[Scores]], statistics: Statistics
-) -> list[TestedDifference]:
-    """The tests of all pairs; Tukey's are of all systems together. What is detectable is known of the baseline's."""
-    base = cells[0].pair.baseline.run
-    shown = [cell.pair.baseline.run == base for cell in cells]
-    columns = paired_columns(cells, cells[0].pair.classes)
-    if statistics.correction != "tukey":
-        return family_tests(columns, statistics, sensitivity=shown)
-    size = len(cells) // len(orders)
-    alone = family_tests(columns, replace(statistics, correction="none"), size, sensitivity=shown)
-    p_of: dict[tuple[int, frozenset[str]], float | None] = {}
-    for column, ordered in orders.items():
-        kept, units = _common(ordered, column), cells[0].pair.units
-        result = tukey(
-            np.column_stack([run.values[kept, column] for run in ordered]),
-            units=None if units is None else units[kept],
-            resampling=Resampling(statistics.resamples, statistics.seed),
-        )
-        names = (frozenset((ordered[first].run, ordered[second].run)) for first, second in result.pairs)
-        p_of |= {(column, two): p for two, p in zip(names, result.p, strict=True)}
-    tests = []
-    for cell, test in zip(cells, alone, strict=True):
-        p = p_of[cell.column, frozenset((cell.pair.name, cell.pair.baseline.run))]
-        reason = NO_SHARED_QUERY if p is None and test.p is not None else test.reason
-        tests.append(replace(test, p_corrected=p, reason=reason))
-    return tests
-
-
-def _common(ordered: Sequence[Scores], column: int) -> Ints:
-    """The queries that have a value of every system."""
-    averaged = np.logical_and.reduce([run.averaged & ~np.isnan(run.values[:, column]) for run in ordered])
-    return np.flatnonzero(averaged)
 
 
 def letters_of(count: int, separate: Iterable[tuple[int, int]]) -> list[str]:

@@ -3,8 +3,7 @@
 The mean of a measure that is 0 or 1 for every query gets Wilson's; a share that should be 0, such as that of leaks, an
 exact upper bound. Any other mean gets the studentized bootstrap, over
 units if queries belong together, on the log scale if it is geometric. An end that this does not have, since nearly all
-values are equal, comes from the share of the others and the range of the measure. No end leaves that range. A weighted
-mean gets the same interval, with sums of weights instead of numbers of queries; queries of weight 0 are left out.
+values are equal, comes from the share of the others and the range of the measure. No end leaves that range.
 """
 
 from __future__ import annotations
@@ -35,15 +34,12 @@ class MeanColumn(NamedTuple):
     values: Floats
     measure: Measure
     units: Column | None = None
-    weights: Floats | None = None
 
     def known(self) -> MeanColumn:
-        """Without the queries that have no value, or no weight."""
-        values, measure, units, weights = self
-        kept = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-        return MeanColumn(
-            values[kept], measure, None if units is None else units[kept], None if weights is None else weights[kept]
-        )
+        """Without the queries that have no value."""
+        values, measure, units = self
+        kept = ~np.isnan(values)
+        return MeanColumn(values[kept], measure, None if units is None else units[kept])
 
 
 def interval_of(
@@ -52,12 +48,11 @@ def interval_of(
     *,
     confidence: float,
     units: Column | None = None,
-    weights: Floats | None = None,
     alternative: Alternative = "two-sided",
     aggregate: Aggregate | None = None,
 ) -> Interval:
     """The interval of a measure over queries; ``aggregate`` replaces the measure's own, for means within groups."""
-    column = MeanColumn(values, measure, units, weights)
+    column = MeanColumn(values, measure, units)
     return intervals_of([column], confidence=confidence, alternative=alternative, aggregate=aggregate)[0]
 
 
@@ -75,27 +70,22 @@ def intervals_of(
     columns = [column.known() for column in columns]
     intervals: dict[int, Interval] = {}
     samples: dict[int, Sample] = {}
-    for index, (values, measure, units, weights) in enumerate(columns):
+    for index, (values, measure, units) in enumerate(columns):
         how = aggregate or measure.definition.aggregate
         if how == "sum":
             intervals[index] = Interval(None, None, confidence, "none", len(values), "a sum has no interval")
-        elif how == "gmean" and weights is not None:
-            reason = "a geometric mean has no weights"
-            intervals[index] = Interval(None, None, confidence, "none", len(values), reason)
         elif how == "gmean":
             intervals[index] = geometric_mean_interval(
                 values, method="bootstrap-t", confidence=confidence, units=units, alternative=alternative
             )
-        elif measure.definition.name == "Leak" and len(values) and alternative == "two-sided" and weights is None:
+        elif measure.definition.name == "Leak" and len(values) and alternative == "two-sided":
             bound = largest_share(float(values.sum()), len(values), 1 - confidence)
             estimate = float(values.mean())
             intervals[index] = Interval(0.0, bound, confidence, ONE_SIDED, len(values), None, estimate)
         elif units is None and is_binary(values):
-            intervals[index] = wilson_interval(
-                values, confidence=confidence, alternative=alternative, units=units, weights=weights
-            )
+            intervals[index] = wilson_interval(values, confidence=confidence, alternative=alternative, units=units)
         else:
-            samples[index] = sample(values, units, weights=weights)
+            samples[index] = sample(values, units)
     drawn = studentized_intervals([*samples.values()], confidence=confidence, alternative=alternative)
     intervals |= zip(samples, drawn, strict=True)
     return [_limited(intervals[index], column, aggregate, samples.get(index)) for index, column in enumerate(columns)]
@@ -113,12 +103,12 @@ def intervals_of_scores(scores: Sequence[Scores], confidence: float) -> list[dic
 
 def _limited(interval: Interval, column: MeanColumn, aggregate: Aggregate | None, data: Sample | None) -> Interval:
     """The interval with all ends that it can have, and none beyond the range of the measure."""
-    values, measure, units, weights = column
+    values, measure, units = column
     how, limits = aggregate or measure.definition.aggregate, measure.definition.range
     if interval.method == "none":
         return interval
     if how == "mean" and len(values) > 1 and math.isfinite(limits[1] - limits[0]):
-        interval = _with_missing_ends(interval, data or sample(values, units, weights=weights), limits)
+        interval = _with_missing_ends(interval, data or sample(values, units), limits)
     return within(interval, *limits)
 
 

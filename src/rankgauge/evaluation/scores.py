@@ -20,7 +20,7 @@ from rankgauge.core.run import RunExtras, Status
 from rankgauge.errors import MeasureError, UsageError, printable
 from rankgauge.evaluation.caveats import Note, incomplete_measures
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.measures.aggregates import WEIGHT, aggregate, are_weights, checked_weights, weighted_means
+from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
 
@@ -137,19 +137,6 @@ class Scores(Tabular):
         return incomplete_measures(self.measures, self.notes)
 
     @cached_property
-    def weights(self) -> Floats | None:
-        """The ``weight`` column of the queries; None without one."""
-        column = self.columns.get(WEIGHT)
-        return None if column is None or not are_weights(column) else checked_weights(column, self.queries)
-
-    @cached_property
-    def weighted(self) -> dict[str, float | None] | None:
-        """The means in which a query counts by its ``weight`` column; None without one."""
-        if self.weights is None:
-            return None
-        return weighted_means(self.measures, self.values[self.averaged], self.weights[self.averaged])
-
-    @cached_property
     def failed_as_zero(self) -> dict[str, float | None] | None:
         """The values in which a failed query counts as 0; None if no query failed.
 
@@ -186,26 +173,12 @@ class Scores(Tabular):
 
         ``alternative='greater'`` gives a lower bound, ``'less'`` an upper one.
         """
-        return self._interval(measure, confidence, alternative)
-
-    def weighted_interval(
-        self, measure: str | Measure, *, confidence: float = 0.95, alternative: Alternative = "two-sided"
-    ) -> Interval | None:
-        """The confidence interval of a weighted mean; None if the queries have no ``weight``.
-
-        Equal weights give the interval of the plain mean.
-        """
-        return None if self.weights is None else self._interval(measure, confidence, alternative, self.weights)
-
-    def _interval(
-        self, measure: str | Measure, confidence: float, alternative: Alternative, weights: Floats | None = None
-    ) -> Interval:
         from rankgauge.evaluation.mean_intervals import intervals_of
 
-        column = self.mean_column(self._index(measure), weights)
+        column = self.mean_column(self._index(measure))
         return intervals_of([column], confidence=confidence, alternative=alternative)[0]
 
-    def mean_column(self, index: int, weights: Floats | None = None) -> MeanColumn:
+    def mean_column(self, index: int) -> MeanColumn:
         """What the interval of one of the measures is computed from."""
         from rankgauge.evaluation.mean_intervals import MeanColumn
 
@@ -214,7 +187,6 @@ class Scores(Tabular):
             self.values[self.averaged, index],
             self.measures[index],
             None if units is None else units[self.averaged],
-            None if weights is None else weights[self.averaged],
         )
 
     def by(self, *columns: str, confidence: float = 0.95) -> list[GroupSummary]:
@@ -251,8 +223,6 @@ class Scores(Tabular):
             out["leaks"] = [leak.to_dict() for leak in self.answers.leaks]
         for name, reason in self.incomplete.items():
             out["measures"][name]["incomplete"] = reason
-        for name, value in (self.weighted or {}).items():
-            out["measures"][name]["weighted"] = value
         for name, value in (self.failed_as_zero or {}).items():
             out["measures"][name]["failed_as_zero"] = value
         if per_query:

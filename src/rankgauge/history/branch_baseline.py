@@ -103,8 +103,6 @@ def _baseline(loaded: EntrySeries, indices: Sequence[int], source: str) -> Basel
                 facts,
             )
         )
-    places = {index: place for place, index in enumerate(usable)}
-    repeats = [tuple(places[index] for index in group if index in places) for group in loaded.commits]
     return Baseline(
         source=source,
         qrels=newest.summary.collection,
@@ -115,7 +113,6 @@ def _baseline(loaded: EntrySeries, indices: Sequence[int], source: str) -> Basel
         runs=tuple(runs),
         judged_queries=len(scores[-1]),
         judgments=None if newest.qrels is None else storable_judgments(newest.qrels),
-        repeats=tuple(group for group in repeats if len(group) > 1),
     )
 
 

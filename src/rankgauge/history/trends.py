@@ -33,7 +33,6 @@ from rankgauge.history.entries import CONFIDENCE, EntryFilter, EntrySummary, Sav
 from rankgauge.measures.names import parse_measure
 from rankgauge.stats.change_detection import ChangePoints, change_points
 from rankgauge.stats.draws import RESAMPLES, Resampling, draws_for_level
-from rankgauge.stats.noise import RunNoise, pooled_noise
 
 if TYPE_CHECKING:
     from rankgauge.history.store import History
@@ -107,7 +106,6 @@ class TrendSeries:
     p: float | None  # that nothing changed at all, corrected
     alpha: float  # of the change points of this series
     shared: int  # the number of queries behind the change points
-    noise: float | None  # the standard deviation of whole runs, as repeats of a commit show it; None if it is unknown
     reason: str | None = None  # why there are no change points
 
 
@@ -238,11 +236,9 @@ def _series(
     loaded: EntrySeries, group: str | None, means: list[SavedMean], values: Floats, alpha: float, seed: int
 ) -> TrendSeries:
     found = loaded.changes(values, alpha, loaded.units, seed)
-    noise = loaded.noise(values, loaded.units)
     shared = int(np.count_nonzero(np.count_nonzero(~np.isnan(values), axis=1) > 1))
-    deviation = None if noise is None else noise.deviation
     changes = trend_changes(loaded, found)
-    return TrendSeries(group, tuple(means), changes, found.p, alpha, shared, deviation, found.reason)
+    return TrendSeries(group, tuple(means), changes, found.p, alpha, shared, found.reason)
 
 
 def trend_changes(loaded: EntrySeries, found: ChangePoints) -> tuple[TrendChange, ...]:
@@ -305,10 +301,6 @@ class EntrySeries:
                     out[row, column] = value
         return out
 
-    def noise(self, values: Floats, units: Column | None) -> RunNoise | None:
-        """The noise of whole runs, as repeats of a commit show it; None if there are too few."""
-        return pooled_noise([values[:, [*group]].T for group in self.commits if len(group) > 1], 1, units)
-
     def changes(self, values: Floats, alpha: float, units: Column | None = None, seed: int = 0) -> ChangePoints:
         """The change points of values, between commits: columns are those of ``commits``."""
         sums = [np.nansum(values[:, [*group]], axis=1) for group in self.commits]
@@ -319,7 +311,6 @@ class EntrySeries:
             means,
             alpha=alpha,
             runs=[len(group) for group in self.commits],
-            noise=self.noise(values, units),
             units=units,
             resampling=Resampling(max(RESAMPLES, draws_for_level(alpha)), seed=seed),
         )

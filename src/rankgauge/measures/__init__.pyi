@@ -1,4 +1,3 @@
-from rankgauge.measures.aggregates import weighted_mean as weighted_mean
 from rankgauge.measures.descriptions import describe as describe
 from rankgauge.measures.descriptions import listing as listing
 from rankgauge.measures.measure import Measure as Measure

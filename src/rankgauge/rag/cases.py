@@ -13,8 +13,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, overload
 
-import numpy as np
-
 from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, shown, warn_user
@@ -28,7 +26,6 @@ from rankgauge.io.input_labels import MIN_SENTENCE
 from rankgauge.io.matching import MATCH_KEY, LabelSet, own_rules, read_label_set
 from rankgauge.io.read import SourceRows, build_qrels
 from rankgauge.io.reading_options import DEFAULT_READING, Reading
-from rankgauge.measures.aggregates import WEIGHT, are_weights, checked_weights
 from rankgauge.rag.scoring import QueryJudgments
 
 
@@ -116,9 +113,6 @@ def _read(test_cases: Any, columns: Columns | None, reading: Reading) -> Cases:
         row = next(row for query, row in cases_log.first_rows.items() if query not in texts)
         message = "expected the text of a query, found none"
         raise InputError.at(faults.source, _line_of(cases_log, row), message, hint='write {"query": "…"}')
-    if WEIGHT in case_columns and are_weights(case_columns[WEIGHT].values()):
-        weights = case_columns[WEIGHT]
-        checked_weights([weights.get(_text(query), np.nan) for query in cases_log.first_rows])
     judgments = _JudgmentsOnDemand(partial(_judgments, cases_log, qrels, has_own_rules=labels is not None))
     made = _CasesOnDemand(len(texts), partial(_make_cases, cases_log, own_k))
     return Cases(made, judgments, case_columns, faults.source, cases_log.has_id_key, evidence, labels, reading)

@@ -8,7 +8,6 @@ from typing import Any, SupportsFloat
 from rankgauge.config.retriever_settings import DEFAULT_K, Unit
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, shown
-from rankgauge.measures.aggregates import WEIGHT, checked_weights
 from rankgauge.rag.retrieval_result import QueryMetrics, QueryOutcome, RetrievalResult, result_of, warn_of_repeats
 from rankgauge.rag.scoring import QueryJudgments, check_judgments, evaluate_cases, measures_at, relevant_ids
 from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, answer_of
@@ -56,17 +55,14 @@ class RetrievalEvaluator:
         relevant_document_ids_list: Sequence[Iterable[Any]],
         k: int = DEFAULT_K,
         relevance_scores_list: Sequence[Grades | None] | None = None,
-        *,
-        weights: Sequence[float] | None = None,
     ) -> RetrievalResult:
-        """The values of each query and their means; with weights, weighted means as well."""
+        """The values of each query and their means."""
         k = check_k(k)
         grades_list = [None] * len(queries) if relevance_scores_list is None else relevance_scores_list
         for name, values in (
             ("retrieved_documents_list", retrieved_documents_list),
             ("relevant_document_ids_list", relevant_document_ids_list),
             ("relevance_scores_list", grades_list),
-            ("weights", queries if weights is None else weights),
         ):
             if len(values) != len(queries):
                 raise InputError(f"{len(queries)} queries, but {name} has {len(values)}")
@@ -80,10 +76,9 @@ class RetrievalEvaluator:
             ranking = self._rank(documents, query)
             outcomes.append(QueryOutcome(query_id, query, k, ranking.ids, repeated=ranking.repeated))
             judgments[query_id] = check_judgments(relevant_ids(relevant, query), grades, query)
-        columns = None if weights is None else {WEIGHT: dict(zip(ids, checked_weights(weights), strict=True))}
         run = Run.from_lists({outcome.id: outcome.retrieved for outcome in outcomes}, name="retrieved")
         texts = dict(zip(ids, queries, strict=True))
-        evaluation = evaluate_cases(run, judgments, measures_at(k).values(), columns=columns, texts=texts)
+        evaluation = evaluate_cases(run, judgments, measures_at(k).values(), texts=texts)
         result = result_of(evaluation, outcomes, k, self.unit)
         warn_of_repeats(result)
         return result

@@ -110,15 +110,6 @@ class RetrievalResult(Tabular):
         return self.scores.interval(measure, confidence=confidence)
 
     @property
-    def weighted(self) -> dict[str, float | None] | None:
-        """The means in which a query counts by its weight; None if the queries have no weights."""
-        return self.scores.weighted
-
-    def weighted_interval(self, measure: str | Measure, *, confidence: float = 0.95) -> Interval | None:
-        """The interval of a weighted mean; None if the queries have no weights."""
-        return self.scores.weighted_interval(measure, confidence=confidence)
-
-    @property
     def failed_as_zero(self) -> dict[str, float | None] | None:
         """The means in which a failed query counts as 0; None if no query failed."""
         return self.scores.failed_as_zero
@@ -149,9 +140,6 @@ class RetrievalResult(Tabular):
     def __str__(self) -> str:
         means = "   ".join(_mean_text(m.name, self[m], self.interval(m)) for m in self.printed)
         lines = [f"{means}   {self._counts()}"]
-        if self.weighted is not None:
-            weighted = (_mean_text(m.name, self.weighted[m.name], self.weighted_interval(m)) for m in self.printed)
-            lines.append("weighted   " + "   ".join(weighted))
         if self.failed_as_zero is not None:
             as_zero = (_mean_text(m.name, self.failed_as_zero[m.name]) for m in self.printed)
             lines.append("failed as 0   " + "   ".join(as_zero))
@@ -226,9 +214,6 @@ class RetrievalResult(Tabular):
             }
             if interval.reason:
                 measures[name]["reason"] = interval.reason
-            weighted = self.weighted_interval(name)
-            if self.weighted is not None and weighted is not None:
-                measures[name] |= {"weighted": self.weighted[name], "weighted_ci": weighted.to_dict()}
             if self.failed_as_zero is not None:
                 measures[name]["failed_as_zero"] = self.failed_as_zero[name]
         return {

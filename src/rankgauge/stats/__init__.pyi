@@ -2,12 +2,8 @@ from rankgauge.stats.bootstrap import bootstrap_test as bootstrap_test
 from rankgauge.stats.change_detection import ChangePoint as ChangePoint
 from rankgauge.stats.change_detection import ChangePoints as ChangePoints
 from rankgauge.stats.change_detection import change_points as change_points
-from rankgauge.stats.corrections import benjamini_hochberg as benjamini_hochberg
-from rankgauge.stats.corrections import bonferroni as bonferroni
-from rankgauge.stats.corrections import correct as correct
+from rankgauge.stats.corrections import FamilyResult as FamilyResult
 from rankgauge.stats.corrections import holm as holm
-from rankgauge.stats.corrections import maxt as maxt
-from rankgauge.stats.corrections import tukey as tukey
 from rankgauge.stats.draws import Resampling as Resampling
 from rankgauge.stats.effects import Effect as Effect
 from rankgauge.stats.effects import Power as Power
@@ -22,17 +18,11 @@ from rankgauge.stats.intervals import mean_interval as mean_interval
 from rankgauge.stats.joint_tests import JointResult as JointResult
 from rankgauge.stats.joint_tests import JointRow as JointRow
 from rankgauge.stats.joint_tests import joint_test as joint_test
-from rankgauge.stats.noise import RunNoise as RunNoise
-from rankgauge.stats.noise import false_alarm_quantile as false_alarm_quantile
-from rankgauge.stats.noise import family_noise as family_noise
-from rankgauge.stats.noise import pooled_noise as pooled_noise
-from rankgauge.stats.noise import run_noise as run_noise
 from rankgauge.stats.paired_tests import equivalence as equivalence
 from rankgauge.stats.paired_tests import paired_t as paired_t
 from rankgauge.stats.paired_tests import paired_test as paired_test
 from rankgauge.stats.paired_tests import sign_test as sign_test
 from rankgauge.stats.paired_tests import student_t as student_t
-from rankgauge.stats.paired_tests import welch as welch
 from rankgauge.stats.paired_tests import wilcoxon as wilcoxon
 from rankgauge.stats.prediction_powered import PredictionPowered as PredictionPowered
 from rankgauge.stats.prediction_powered import prediction_powered_mean as prediction_powered_mean
@@ -46,7 +36,6 @@ from rankgauge.stats.rank_correlation import tau_ap as tau_ap
 from rankgauge.stats.rater_agreement import agreement_intervals as agreement_intervals
 from rankgauge.stats.rater_agreement import cohen_kappa as cohen_kappa
 from rankgauge.stats.rater_agreement import krippendorff_alpha as krippendorff_alpha
-from rankgauge.stats.results import FamilyResult as FamilyResult
 from rankgauge.stats.results import Interval as Interval
 from rankgauge.stats.results import TestResult as TestResult
 

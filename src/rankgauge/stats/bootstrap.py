@@ -1,4 +1,4 @@
-"""Resampling with replacement: the resampled means behind intervals, and Sakai's bootstrap test.
+"""Resampling with replacement: sums of resamples, BCa quantiles of any statistic, and Sakai's bootstrap test.
 
 Units are drawn, not queries, and the mean of a resample is its total divided by its number of queries. Resamples are
 drawn one block at a time and only their sums are kept, so memory does not grow with queries × resamples.
@@ -33,28 +33,6 @@ def resampled_sums(columns: Floats, resamples: int, stream: RandomStream) -> Ite
             for column, total in zip(columns, sums, strict=True):
                 total += np.add.reduce(np.take(column, drawn), axis=0)
         yield sums[:, :size]
-
-
-def resampled_means(data: Sample, resamples: int, stream: RandomStream) -> Floats:
-    """The mean of each resample, in quanta."""
-    columns = data.totals[np.newaxis]
-    if data.has_sizes:
-        columns = np.vstack([columns, data.sizes])
-    parts = resampled_sums(columns, resamples, stream)
-    return np.concatenate([sums[0] / (sums[1] if data.has_sizes else data.size) for sums in parts])
-
-
-def percentile_ends(data: Sample, means: Floats, outside: float) -> tuple[float, float]:
-    """The quantiles of the resampled means."""
-    low, high = np.quantile(means, [outside, 1 - outside])
-    return float(low) / data.scale, float(high) / data.scale
-
-
-def bca_ends(data: Sample, means: Floats, outside: float) -> tuple[float, float] | None:
-    """The quantiles of the resampled means, corrected for bias and acceleration; None if the bias is infinite."""
-    without = (data.total - data.totals) / (data.size - data.sizes)
-    ends = bca_quantiles(means, data.total / data.size, without, outside, slack=1)
-    return None if ends is None else (ends[0] / data.scale, ends[1] / data.scale)
 
 
 def bca_quantiles(

@@ -9,10 +9,6 @@ From the contrasts that exceed it, the shortest are taken that do not overlap. W
 has a change within its columns, whatever else changed elsewhere: contrasts over a change only make the critical value
 larger. So there are at most as many change points as changes.
 
-A shift of a whole run moves all queries together, which flips of queries do not show. If repeats of the same system
-tell its variance τ² (see ``noise``), the squared error of a contrast of a runs before and b after has τ² (1/a +
-1/b) too.
-
 Westfall and Young, Resampling-Based Multiple Testing, 1993 (the correction); Fryzlewicz, Narrowest significance
 pursuit: inference for multiple change-points in linear models, JASA 2024 (shortest parts, and what they claim).
 """
@@ -27,13 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rankgauge.errors import InputError
-from rankgauge.stats.corrections import largest_flipped
-from rankgauge.stats.distributions import t_quantile
-from rankgauge.stats.draws import DEFAULT_RESAMPLING, RESAMPLES, Resampling, difference_matrix
-from rankgauge.stats.noise import RunNoise
+from rankgauge.stats.draws import DEFAULT_RESAMPLING, PERMUTATIONS, RESAMPLES, Resampling, difference_matrix
+from rankgauge.stats.randomization import enumerated_sums, flipped_sums
 from rankgauge.stats.results import check_between
 from rankgauge.stats.samples import DECIMALS, Floats, Ints, Units, unit_numbers
 
+_TABLE_CELLS = 1 << 21  # of the tables of sums that are in memory at once
 TOO_SHORT, TOO_FEW = "at least 2 entries are needed", "at least 2 queries with values before and after are needed"
 
 
@@ -72,15 +67,14 @@ def change_points(
     *,
     alpha: float = 0.05,
     runs: Sequence[int] | None = None,
-    noise: RunNoise | None = None,
     units: Units | None = None,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> ChangePoints:
     """The changes of the mean over queries (rows) in a sequence (columns); NaN where a query has no value.
 
     A query counts in each contrast for which it has values on both sides. ``runs`` are the numbers of runs that columns
-    are means of, and ``noise`` is that of whole runs, if repeats show it. With few queries all patterns of signs are
-    enumerated; otherwise p is (b + 1) / (B + 1) for 10,000 random ones.
+    are means of. With few queries all patterns of signs are enumerated; otherwise p is (b + 1) / (B + 1) for 10,000
+    random ones.
     """
     check_between("alpha", alpha, 0, 1)
     matrix = difference_matrix(values)
@@ -107,11 +101,9 @@ def change_points(
     resamples = resampling.count(RESAMPLES)
     exact = 1 << len(moving) <= resamples
     drawn = None if exact else replace(resampling, resamples=resamples)
-    largest = largest_flipped(moving[:, alive], spread[alive], drawn, two_sided=True)
+    largest = largest_flipped(moving[:, alive], spread[alive], drawn)
     own = np.zeros(len(splits))
     own[alive] = np.abs(parts[:, alive].sum(axis=0)) / spread[alive]
-    if noise is not None and noise.between:
-        own = _with_noise(own, contrasts, series.noise_factor(splits), noise, alpha / 2)
     reached = len(largest) - np.searchsorted(largest, own - 1e-9, side="left")
     p = reached / len(largest) if exact else (reached + 1) / (resamples + 1)
     return replace(
@@ -123,19 +115,23 @@ def change_points(
     )
 
 
-def _with_noise(own: Floats, contrasts: Floats, factors: Floats, noise: RunNoise, outside: float) -> Floats:
-    """Each S / sqrt(Σd²) with the variance of whole runs in its error, and fewer degrees of freedom."""
-    widened = own.copy()
-    for column in np.flatnonzero(own > 0).tolist():
-        values = contrasts[:, column]
-        values = values[~np.isnan(values)]
-        n, error = len(values), float(values.std(ddof=1)) / math.sqrt(len(values))
-        total = math.sqrt(error**2 + float(factors[column]) * noise.between)
-        degrees = noise.degrees_beside(error, n, float(factors[column]))
-        cost = t_quantile(1 - outside, degrees) / t_quantile(1 - outside, n - 1) if degrees < n - 1 else 1.0
-        t = abs(float(values.mean())) / (total * max(1.0, cost)) if total else 0.0
-        widened[column] = t * math.sqrt(n / (n - 1 + t * t))
-    return np.minimum(own, widened)
+def largest_flipped(parts: Floats, spread: Floats, resampling: Resampling | None) -> Floats:
+    """The largest |S| / sqrt(Σd²) of any column under each pattern of signs, in ascending order.
+
+    ``parts`` has one row per unit, and ``spread`` the root of each column's sum of squares. Without ``resampling`` all
+    patterns are enumerated.
+    """
+    width = max(1, _TABLE_CELLS // (256 * (len(parts) // 8 + 1)))
+    largest = np.zeros(1)
+    for start in range(0, len(spread), width):
+        columns, scale = parts[:, start : start + width], spread[start : start + width, np.newaxis]
+        if resampling is None:
+            drawn = enumerated_sums(columns)
+        else:
+            drawn = flipped_sums(columns, resampling.count(PERMUTATIONS), resampling.stream)
+        best = np.concatenate([(np.abs(sums) / scale).max(axis=0) for sums in drawn])
+        largest = np.maximum(largest, best) if start else best
+    return np.sort(largest)
 
 
 def _points(series: SeriesSums, splits: Ints, own: Floats, p: Floats, alpha: float) -> tuple[ChangePoint, ...]:
@@ -221,7 +217,6 @@ class SeriesSums:
     sums: Floats  # queries × (columns + 1): of value · runs
     weights: Floats  # the same of runs, for columns in which the query has a value
     unit: Ints
-    runs: Floats  # sums of runs up to each column
 
     @classmethod
     def of(cls, values: Floats, runs: Floats, unit: Ints) -> SeriesSums:
@@ -230,7 +225,7 @@ class SeriesSums:
         first = np.zeros((len(values), 1))
         weight = present * runs
         sums = np.hstack([first, np.cumsum(np.where(present, values, 0.0) * weight, axis=1)])
-        return cls(sums, np.hstack([first, np.cumsum(weight, axis=1)]), unit, np.concatenate([[0.0], np.cumsum(runs)]))
+        return cls(sums, np.hstack([first, np.cumsum(weight, axis=1)]), unit)
 
     def contrasts(self, splits: Ints) -> Floats:
         """Queries × splits: the mean after minus the mean before; NaN if a side has no value."""
@@ -249,8 +244,3 @@ class SeriesSums:
         largest = max(1.0, float(np.abs(totals).max(initial=0.0)))
         decimals = min(DECIMALS, math.floor(math.log10(2.0**53 / largest / max(1, len(totals)))))
         return np.asarray(np.rint(totals * 10.0**decimals))
-
-    def noise_factor(self, splits: Ints) -> Floats:
-        """How often the variance of a whole run counts in that of each contrast."""
-        begin, middle, end = (self.runs[column] for column in splits.T)
-        return np.asarray(1 / (middle - begin) + 1 / (end - middle))

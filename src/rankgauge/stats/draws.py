@@ -20,7 +20,7 @@ from rankgauge.core.progress import phase
 from rankgauge.errors import InputError, InputTypeError, UsageError
 from rankgauge.stats.results import PERMUTATIONS as PERMUTATIONS
 from rankgauge.stats.results import RESAMPLES as RESAMPLES
-from rankgauge.stats.samples import Floats, Ints, Sample, Units, relative_weights, sample, unit_numbers
+from rankgauge.stats.samples import Floats, Ints, Sample, Units, sample, unit_numbers
 
 RESAMPLES_PER_BLOCK = (
     8192  # resamples that share a stream; a constant, because another block size would give different numbers
@@ -143,7 +143,7 @@ class UnitRow:
 
     sample: Sample
     residuals: Floats  # of the units' totals; 0 for a unit without a difference
-    sizes: Floats  # queries per unit, or their weights; 0 for a unit without a difference
+    sizes: Floats  # queries per unit; 0 for a unit without a difference
     totals: Floats  # of the units, in quanta; 0 for a unit without a difference
 
     @cached_property
@@ -162,7 +162,7 @@ class UnitRow:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every unit is one query that has a difference, and all weights are equal."""
+        """Whether every unit is one query that has a difference."""
         return bool((self.sizes == 1).all())
 
 
@@ -189,16 +189,16 @@ def difference_matrix(differences: ArrayLike) -> Floats:
     return values
 
 
-def unit_rows(differences: Floats, units: Units | None = None, weights: ArrayLike | None = None) -> list[UnitRow]:
+def unit_rows(differences: Floats, units: Units | None = None) -> list[UnitRow]:
     """One row per column of ``differences``, whose rows are queries."""
-    unit, weight = unit_numbers(units, len(differences)), relative_weights(weights, len(differences))
-    return [_unit_row(column, unit, weight) for column in differences.T]
+    unit = unit_numbers(units, len(differences))
+    return [_unit_row(column, unit) for column in differences.T]
 
 
-def _unit_row(column: Floats, unit: Ints, weight: Floats) -> UnitRow:
+def _unit_row(column: Floats, unit: Ints) -> UnitRow:
     present = np.flatnonzero(~np.isnan(column))
     own = unit[present]
-    data = sample(column[present], own, weights=weight[present], name="differences")
+    data = sample(column[present], own, name="differences")
     total = int(unit.max(initial=-1)) + 1
     residuals, sizes, totals = np.zeros(total), np.zeros(total), np.zeros(total)
     of_unit = own[np.unique(data.unit, return_index=True)[1]]
@@ -225,8 +225,8 @@ class Draws:
         return t
 
 
-def draw(rows: Sequence[UnitRow], resamples: int, stream: RandomStream, strata: Ints | None = None) -> Draws:
-    """Draw units with replacement, the same ones for every row; from each stratum as many as it has."""
+def draw(rows: Sequence[UnitRow], resamples: int, stream: RandomStream) -> Draws:
+    """Draw units with replacement, the same ones for every row."""
     residuals, sizes = (np.column_stack([getattr(row, name) for row in rows]) for name in ("residuals", "sizes"))
     units = len(residuals)
     columns = [residuals, np.square(residuals)]
@@ -235,33 +235,23 @@ def draw(rows: Sequence[UnitRow], resamples: int, stream: RandomStream, strata: 
         columns += [sizes, sizes * residuals, np.square(sizes), np.where(sizes > 0, 1.0, 0.0)]
     parts = []
     whole, scale = _whole_numbers(np.hstack(columns))
-    for counts in drawn_counts(units, resamples, stream, strata):
+    for counts in drawn_counts(units, resamples, stream):
         sums = np.split(_product(counts, whole) / scale, len(columns), axis=1)
         parts.append(_shift_and_error(sums, units, complete=complete))
     shift, error = (np.concatenate([part[index] for part in parts]).T for index in (0, 1))
     return Draws(np.ascontiguousarray(shift), np.ascontiguousarray(error))
 
 
-def drawn_counts(units: int, resamples: int, stream: RandomStream, strata: Ints | None = None) -> Iterator[Floats]:
+def drawn_counts(units: int, resamples: int, stream: RandomStream) -> Iterator[Floats]:
     """How often each unit is drawn (columns) in each of a batch of draws (rows)."""
-    members = [np.arange(units)] if strata is None else [np.flatnonzero(strata == s) for s in np.unique(strata)]
     most = max(1, _COUNTS_IN_MEMORY // units)
     for number, size in blocks(resamples):
         bits = stream.child(f"block {number}").bits()
         for start in range(0, size, most):
             batch = min(most, size - start)
-            drawn = [_below(bits, len(own), batch) for own in members]
-            if strata is None:
-                cells = drawn[0]
-            else:
-                cells = np.hstack([own[indices] for own, indices in zip(members, drawn, strict=True)])
+            cells = bits.below(units, batch, units + units % 2)[:, :units]
             cells += np.arange(batch)[:, np.newaxis] * units
             yield np.bincount(cells.ravel(), minlength=batch * units).reshape(batch, units).astype(np.float64)
-
-
-def _below(bits: RandomBits, units: int, batch: int) -> NDArray[np.intp]:
-    """A batch of draws of as many units as there are."""
-    return bits.below(units, batch, units + units % 2)[:, :units]
 
 
 def _product(counts: Floats, whole: Floats) -> Floats:

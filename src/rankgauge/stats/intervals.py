@@ -1,7 +1,7 @@
 """Intervals of a mean, a geometric mean and a mean paired difference.
 
 Student's t is the default. On skewed measures, such as the average precision of a weak run, its 95% interval covers
-less than 90% with twenty queries, and the percentile and BCa bootstraps cover less still; the studentized bootstrap
+less than 90% with twenty queries; the studentized bootstrap
 (``bootstrap-t``) follows the skewness and covers about 95%.
 """
 
@@ -17,16 +17,15 @@ from numpy.typing import ArrayLike
 
 from rankgauge.core.arrays import GEOMETRIC_FLOOR
 from rankgauge.errors import InputError
-from rankgauge.stats.bootstrap import bca_ends, percentile_ends, resampled_means
 from rankgauge.stats.distributions import t_quantile
 from rankgauge.stats.draws import DEFAULT_RESAMPLING, RESAMPLES, Resampling, UnitRow, draw
 from rankgauge.stats.proportions import newcombe_interval, wilson_interval
 from rankgauge.stats.results import Alternative, Interval, check_choice, tail_probability
 from rankgauge.stats.samples import Floats, Sample, Units, paired, sample, too_few, vector
 
-LogMethod = Literal["t", "bootstrap-t", "bca", "percentile"]  # of intervals on logarithms
-MeanMethod = Literal["t", "bootstrap-t", "bca", "percentile", "wilson"]
-DifferenceMethod = Literal["t", "bootstrap-t", "bca", "percentile", "newcombe"]
+LogMethod = Literal["t", "bootstrap-t"]  # of intervals on logarithms
+MeanMethod = Literal["t", "bootstrap-t", "wilson"]
+DifferenceMethod = Literal["t", "bootstrap-t", "newcombe"]
 LOG_METHODS: tuple[LogMethod, ...] = get_args(LogMethod)
 MEAN_METHODS: tuple[MeanMethod, ...] = get_args(MeanMethod)
 DIFFERENCE_METHODS: tuple[DifferenceMethod, ...] = get_args(DifferenceMethod)
@@ -39,10 +38,9 @@ def mean_interval(
     confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
-    weights: ArrayLike | None = None,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> Interval:
-    """The confidence interval of a mean over queries, weighted if there are ``weights``.
+    """The confidence interval of a mean over queries.
 
     ``wilson`` is for values that are all 0 or 1. Queries with the same entry in ``units`` are one observation: they
     are resampled together, and the t interval uses the cluster-robust error with (units − 1) degrees of freedom. An
@@ -50,8 +48,8 @@ def mean_interval(
     """
     check_choice("method", method, MEAN_METHODS)
     if method == "wilson":
-        return wilson_interval(values, confidence=confidence, alternative=alternative, units=units, weights=weights)
-    data = sample(values, units, weights=weights)
+        return wilson_interval(values, confidence=confidence, alternative=alternative, units=units)
+    data = sample(values, units)
     return _mean_interval(data, method, confidence, alternative, resampling)
 
 
@@ -145,14 +143,8 @@ def _mean_interval(
     if method == "t":
         half = t_quantile(1 - outside, data.units - 1) * data.standard_error
         low, high = data.mean - half, data.mean + half
-    elif method == "bootstrap-t":
-        low, high = _studentized_ends(data, outside, _drawn_t([data], resampling)[0] if t is None else t)
     else:
-        means = resampled_means(data, resamples, resampling.stream.child("interval"))
-        ends = (percentile_ends if method == "percentile" else bca_ends)(data, means, outside)
-        if ends is None:
-            return replace(interval, reason="every resampled mean is on the same side of the mean")
-        low, high = ends
+        low, high = _studentized_ends(data, outside, _drawn_t([data], resampling)[0] if t is None else t)
     return replace(interval, low=low, high=high).with_open_end(-math.inf, math.inf)
 
 

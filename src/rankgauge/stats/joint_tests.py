@@ -18,9 +18,6 @@ that differ. It leaves the draws, with its Bonferroni share of alpha, for an exa
 spread would make every other row uncertain. And because a row must not be less certain than it was before its smallest
 changes, it is also tested without them, where the kind of test has changed since.
 
-If the second system is the mean of several runs that differ as a whole (see ``noise``), a wider error takes the
-place of the standard error in t and in the interval, which agree as before.
-
 Westfall and Young, Resampling-Based Multiple Testing, 1993; Romano and Wolf, Exact and approximate stepdown methods for
 multiple hypothesis testing, JASA 2005.
 """
@@ -34,7 +31,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankgauge.errors import InputError
 from rankgauge.stats.detectable import detectable_difference_of
 from rankgauge.stats.distributions import t_quantile, t_tail
 from rankgauge.stats.draws import (
@@ -47,10 +43,9 @@ from rankgauge.stats.draws import (
     draw,
     unit_rows,
 )
-from rankgauge.stats.noise import RunNoise
 from rankgauge.stats.randomization import flipped_sums
 from rankgauge.stats.results import Alternative, Interval, check_alternative, check_between
-from rankgauge.stats.samples import Floats, Ints, Sample, Units, unit_numbers
+from rankgauge.stats.samples import Floats, Sample, Units, unit_numbers
 from rankgauge.stats.sparse_rows import (
     FEWEST_VARYING,
     Range,
@@ -129,39 +124,32 @@ def joint_test(
     alternative: Alternative = "two-sided",
     confidence: float = 0.95,
     units: Units | None = None,
-    weights: ArrayLike | None = None,
     ranges: Sequence[Range] | None = None,
-    strata: Units | None = None,
-    noise: Sequence[RunNoise | None] | None = None,
     sensitivity: bool | Sequence[bool] = True,
     resampling: Resampling = DEFAULT_RESAMPLING,
 ) -> JointResult:
     """Test every column of differences, and give simultaneous intervals of their means.
 
-    One row per query, one column per system and measure; NaN where a query has no difference. With ``weights``, one
-    for each query, the means are weighted. ``ranges`` are the possible differences of each column, which no interval
-    leaves. ``strata`` are groups of queries of which each draw has as many as there are; a unit must not belong to
-    several. ``noise`` is that of whole runs, for each column in which it is known. ``sensitivity`` is whether
-    detectable differences are computed, of all columns or of each.
+    One row per query, one column per system and measure; NaN where a query has no difference. ``ranges`` are the
+    possible differences of each column, which no interval leaves. ``sensitivity`` is whether detectable differences are
+    computed, of all columns or of each.
     """
     check_alternative(alternative)
     check_between("confidence", confidence, 0, 1)
     values = difference_matrix(differences)
-    rows = unit_rows(values, units, weights)
+    rows = unit_rows(values, units)
     limits = [UNBOUNDED] * len(rows) if ranges is None else list(ranges)
-    noises = [None] * len(rows) if noise is None else list(noise)
     question = _Question(alternative, confidence, sum(row.sample.units > 1 for row in rows))
     groups = _groups(rows)
     results = {
-        index: _sparse(rows[index], limits[index], question, resampling, noises[index])
+        index: _sparse(rows[index], limits[index], question, resampling)
         for index in set(range(len(rows))).difference(*groups)
     }
-    design = _Design(units, weights, _unit_strata(strata, units, len(values)), question, resampling)
+    design = _Design(units, question, resampling)
     for drawn in groups:
-        ranged, noisy = [limits[index] for index in drawn], [noises[index] for index in drawn]
-        draws, tests = design.draw([rows[index] for index in drawn], ranged, noisy)
+        draws, tests = design.draw([rows[index] for index in drawn], [limits[index] for index in drawn])
         for place, index in enumerate(drawn):
-            one = _DrawnRow(values[:, index], rows[index], limits[index], noises[index], is_alone=len(drawn) == 1)
+            one = _DrawnRow(values[:, index], rows[index], limits[index], is_alone=len(drawn) == 1)
             by_side = {side: design.as_certain_as_before(side, test, one) for side, test in tests[place].items()}
             interval = _interval(rows[index], by_side, question, limits[index])
             detectable = None
@@ -187,21 +175,6 @@ def _groups(rows: Sequence[UnitRow]) -> list[list[int]]:
     together = [index for index in changed if rows[index].varying >= FEWEST_VARYING]
     alone = [[index] for index in changed if rows[index].varying < FEWEST_VARYING]
     return [together, *alone] if together else alone
-
-
-def _differs_by_run(noise: RunNoise | None) -> bool:
-    """Whether whole runs differ, so that the error of a row is wider than that of its queries."""
-    return noise is not None and bool(noise.between)
-
-
-def _unit_strata(strata: Units | None, units: Units | None, queries: int) -> Ints | None:
-    """The stratum of each unit."""
-    if strata is None:
-        return None
-    stratum, unit = unit_numbers(strata, queries), unit_numbers(units, queries)
-    if len({*zip(stratum.tolist(), unit.tolist(), strict=True)}) > int(unit.max(initial=-1)) + 1:
-        raise InputError("queries of one unit belong to several strata")
-    return stratum[np.unique(unit, return_index=True)[1]]
 
 
 @dataclass(frozen=True)
@@ -240,7 +213,6 @@ class _DrawnRow:
     column: Floats  # the differences of queries
     row: UnitRow
     limit: Range
-    noise: RunNoise | None
     is_alone: bool  # whether no other rows are drawn with it
 
 
@@ -249,18 +221,14 @@ class _Design:
     """How the queries of all rows are drawn, and what is asked."""
 
     units: Units | None
-    weights: ArrayLike | None
-    strata: Ints | None  # of units
     question: _Question
     resampling: Resampling
 
-    def draw(
-        self, rows: Sequence[UnitRow], limits: Sequence[Range], noises: Sequence[RunNoise | None]
-    ) -> tuple[Draws, list[dict[Side, _SideTest]]]:
+    def draw(self, rows: Sequence[UnitRow], limits: Sequence[Range]) -> tuple[Draws, list[dict[Side, _SideTest]]]:
         """Draw some rows together, and test each on every side."""
         count, sides = self.resampling.count(RESAMPLES), self.question.sides
-        draws = draw(rows, count, self.resampling.stream.child("joint"), self.strata)
-        tests = {side: _side_tests(side, rows, draws, self.question, noises, limits) for side in sides}
+        draws = draw(rows, count, self.resampling.stream.child("joint"))
+        tests = {side: _side_tests(side, rows, draws, self.question, limits) for side in sides}
         flips = _flips(rows, self.question, self.resampling)
         return draws, [{side: tests[side].combined(place, flips[side]) for side in sides} for place in range(len(rows))]
 
@@ -284,12 +252,12 @@ class _Design:
             if not looks_back and count < nine:
                 continue
             before = np.where(np.isin(unit, order[:count]) & ~np.isnan(column), 0.0, column)
-            (earlier,) = unit_rows(before[:, np.newaxis], self.units, self.weights)
+            (earlier,) = unit_rows(before[:, np.newaxis], self.units)
             is_alike = earlier.varying < FEWEST_VARYING
             if count == nine:
-                found = _sparse_side(side, earlier.sample, drawn.limit, self.question, self.resampling, drawn.noise)
+                found = _sparse_side(side, earlier.sample, drawn.limit, self.question, self.resampling)
             else:
-                found = self.draw([earlier], [drawn.limit], [drawn.noise])[1][0][side]
+                found = self.draw([earlier], [drawn.limit])[1][0][side]
             misses = misses + 1 if found.p > test.p else 0
             half = found.half + mean - float(toward(side, np.array(earlier.sample.mean)))
             test = replace(
@@ -310,12 +278,7 @@ def _smallest_first(side: Side, row: UnitRow) -> list[int]:
 
 
 def _side_tests(
-    side: Side,
-    rows: Sequence[UnitRow],
-    draws: Draws,
-    question: _Question,
-    noises: Sequence[RunNoise | None],
-    limits: Sequence[Range],
+    side: Side, rows: Sequence[UnitRow], draws: Draws, question: _Question, limits: Sequence[Range]
 ) -> _SideTests:
     """The rows on one side by their draws, or as rows that hardly vary if that is more certain."""
     t = toward(side, draws.t)
@@ -323,10 +286,7 @@ def _side_tests(
     # Rows outside of the draws keep their share of alpha.
     allowed = math.floor(question.side_alpha * len(rows) / question.family * (count + 1) + 1e-9)
     critical = float(largest[-allowed]) if allowed else math.inf
-    errors = [
-        _error(row, t[place], critical, question, noise)
-        for place, (row, noise) in enumerate(zip(rows, noises, strict=True))
-    ]
+    errors = [row.sample.standard_error for row in rows]
     own = toward(side, np.array([row.sample.mean / error for row, error in zip(rows, errors, strict=True)]))
     # A t that equals the critical value but for rounding must not exceed it here and fall short of it in the interval.
     critical = max([critical, *(value for value in own.tolist() if math.isclose(value, critical, rel_tol=1e-9))])
@@ -340,18 +300,10 @@ def _side_tests(
         varies = row.varying >= FEWEST_VARYING
         if own[place] > 0 or not varies:
             widest = max(map(abs, limits[place]))
-            test = _at_least_sparse(side, row.sample, test, question, widest, noises[place], all_of_range=varies)
+            test = _at_least_sparse(side, row.sample, test, question, widest, all_of_range=varies)
         tests.append(test)
     means = toward(side, np.array([row.sample.mean for row in rows]))
     return _SideTests(tuple(tests), means, question.side_alpha)
-
-
-def _error(row: UnitRow, t: Floats, critical: float, question: _Question, noise: RunNoise | None) -> float:
-    """The standard error of a row, or a wider one that has the noise of whole runs too."""
-    if noise is None:
-        return row.sample.standard_error
-    outside = max(float(np.mean(t >= critical)), question.side_alpha / question.family)
-    return noise.widened(row.sample.standard_error, row.sample.units, outside)
 
 
 def _at_least_sparse(
@@ -360,7 +312,6 @@ def _at_least_sparse(
     test: _SideTest,
     question: _Question,
     widest: float,
-    noise: RunNoise | None,
     *,
     all_of_range: bool,
 ) -> _SideTest:
@@ -374,7 +325,6 @@ def _at_least_sparse(
     mean, error = adjusted_mean(data, widest, all_of_range=all_of_range)
     p = t_tail(mean / error, data.units - 1, side)
     half = t_quantile(1 - question.outside, data.units - 1) * error + float(toward(side, np.array(data.mean - mean)))
-    p, half = _with_noise(side, data, (p, half), noise, question.outside)
     half = min(test.half, half)
     return replace(
         test,
@@ -436,9 +386,7 @@ def _interval(row: UnitRow, by_side: Mapping[Side, _SideTest], question: _Questi
     return _within(interval, limit)
 
 
-def _sparse(
-    row: UnitRow, limit: Range, question: _Question, resampling: Resampling, noise: RunNoise | None
-) -> JointRow:
+def _sparse(row: UnitRow, limit: Range, question: _Question, resampling: Resampling) -> JointRow:
     """A row outside of the draws: its interval is extended to 0 if its test is not significant."""
     data, alternative = row.sample, question.alternative
     n = len(data)
@@ -452,10 +400,6 @@ def _sparse(
     p_sides = {side: sparse_p(data, side, widest, resampling) for side in question.sides}
     ends = sparse_interval(data, alternative, question.outside, widest)
     needed = math.ceil(-math.log2(question.outside) - 1e-9)
-    if noise is not None and _differs_by_run(noise):
-        p_sides = {side: max(p, noise.p(data, side)) for side, p in p_sides.items()}
-        outer = noise.ends(data, alternative, question.outside)
-        ends = outer if ends is None else (min(ends[0], outer[0]), max(ends[1], outer[1]))
     p = question.p(p_sides)
     p_corrected = min(1.0, p * question.family)
     if ends is None:
@@ -467,31 +411,12 @@ def _sparse(
     return JointRow(p_corrected, _within(replace(interval, low=low, high=high), limit), p, changes_needed=needed)
 
 
-def _with_noise(
-    side: Side, data: Sample, test: tuple[float, float], noise: RunNoise | None, outside: float
-) -> tuple[float, float]:
-    """p and the distance of the bound from the mean, if whole runs differ no less than their noise makes them."""
-    if noise is None or not _differs_by_run(noise):
-        return test
-    low, high = noise.ends(data, side, outside)
-    half = high - data.mean if side == "less" else data.mean - low
-    return max(test[0], noise.p(data, side)), max(test[1], half)
-
-
-def _sparse_side(
-    side: Side,
-    data: Sample,
-    limit: Range,
-    question: _Question,
-    resampling: Resampling,
-    noise: RunNoise | None,
-) -> _SideTest:
+def _sparse_side(side: Side, data: Sample, limit: Range, question: _Question, resampling: Resampling) -> _SideTest:
     """A row outside of the draws on one side."""
     widest = max(map(abs, limit))
     p = sparse_p(data, side, widest, resampling)
     mean, error = adjusted_mean(data, widest)
     half = t_quantile(1 - question.outside, data.units - 1) * error + float(toward(side, np.array(data.mean - mean)))
-    p, half = _with_noise(side, data, (p, half), noise, question.outside)
     corrected = min(1.0, p * question.family)
     if corrected > question.side_alpha:
         half = max(half, float(toward(side, np.array(data.mean))))

@@ -78,40 +78,8 @@ def sign_test(
     return replace(result, p=tail(at_most, at_least, alternative))
 
 
-FEWEST_UNPAIRED = 40  # queries per side of Welch's test
-
-
-def welch(first: ArrayLike, second: ArrayLike, *, alternative: Alternative = "two-sided") -> TestResult:
-    """Welch's t test of two systems on different queries.
-
-    With fewer than 40 queries on a side there is no p: if values are skewed and sides differ in size or spread, it is
-    at most 0.05 in up to 14% of samples without a true difference. ``interaction`` of two groups has one.
-
-    Welch, The generalization of 'Student's' problem when several different population variances are involved,
-    Biometrika 1947.
-    """
-    check_alternative(alternative)
-    left, right = sample(vector(first, "first")), sample(vector(second, "second"))
-    result = TestResult(None, None, len(left) + len(right), "Welch t", alternative)
-    if len(left) < 2 or len(right) < 2:
-        return replace(result, reason=f"at least 2 queries per side are needed, found {len(left)} and {len(right)}")
-    result = replace(result, estimate=left.mean - right.mean)
-    if left.constant and right.constant:
-        if abs(left.mean - right.mean) <= 1 / min(left.scale, right.scale):
-            return replace(result, statistic=0.0, p=1.0)
-        return replace(result, reason=NO_SPREAD_IN_EITHER)
-    a, b = (0.0 if side.constant else side.standard_error**2 for side in (left, right))
-    df = (a + b) ** 2 / (a * a / (len(left) - 1) + b * b / (len(right) - 1))
-    t = (left.mean - right.mean) / math.sqrt(a + b)
-    result = replace(result, statistic=t, df=df)
-    fewest = min(len(left), len(right))
-    if fewest < FEWEST_UNPAIRED:
-        return replace(result, reason=f"at least {FEWEST_UNPAIRED} queries per side are needed, found {fewest}")
-    return replace(result, p=t_tail(t, df, alternative))
-
-
 def student_t(first: ArrayLike, second: ArrayLike, *, alternative: Alternative = "two-sided") -> TestResult:
-    """Student's t test of two systems on different queries, which assumes equal variances. Welch's does not.
+    """Student's t test of two systems on different queries, which assumes equal variances.
 
     Student, The probable error of a mean, Biometrika 1908.
     """

@@ -19,15 +19,14 @@ def wilson_interval(
     confidence: float = 0.95,
     alternative: Alternative = "two-sided",
     units: Units | None = None,
-    weights: ArrayLike | None = None,
 ) -> Interval:
-    """Wilson's score interval of a proportion; with weights, n is the effective number of queries, (Σ w)² / Σ w².
+    """Wilson's score interval of a proportion.
 
     (p + z²/2n ± z · sqrt(p(1 − p)/n + z²/4n²)) / (1 + z²/n).
     Wilson, Probable inference, the law of succession, and statistical inference, JASA 1927.
     """
     outside = tail_probability(confidence, alternative)
-    data = sample(zeros_and_ones(values, "values"), units, weights=weights)
+    data = sample(zeros_and_ones(values, "values"), units)
     interval = _empty(data, confidence, "wilson", alternative)
     if interval.reason:
         return interval

@@ -65,27 +65,6 @@ class TestResult:
     margin: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FamilyResult:
-    """The p values of a family of hypotheses, corrected for their number. None stays None and is not counted."""
-
-    p: tuple[float | None, ...]
-    family: int
-    method: str
-    controls: str
-    assumption: str
-    alternative: Alternative = "two-sided"
-    statistic: tuple[float | None, ...] = ()
-    estimate: tuple[float | None, ...] = ()
-    pairs: tuple[tuple[int, int], ...] = ()  # the two systems of each hypothesis, if hypotheses are pairs
-    n: int | None = None
-    units: int | None = None
-    exact: bool | None = None
-    resamples: int | None = None
-    seed: int | None = None
-    reason: str | None = None
-
-
 def check_alternative(alternative: str) -> None:
     """Raise unless it is one of the three alternatives."""
     check_choice("alternative", alternative, ALTERNATIVES)

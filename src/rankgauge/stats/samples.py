@@ -33,14 +33,13 @@ class Sample:
     """One value per query, as whole numbers of ``1 / scale``, and their total per unit.
 
     If no queries share a unit, each query is a unit. The whole numbers are stored as floats, which hold them exactly.
-    With weights, a unit's total is the sum of weight · value, and its size that of the weights.
     """
 
     whole: Floats
     scale: float
     unit: Ints
     totals: Floats
-    sizes: Floats  # queries per unit, or their weights relative to the largest one
+    sizes: Floats  # queries per unit
 
     def __len__(self) -> int:
         return len(self.whole)
@@ -57,12 +56,12 @@ class Sample:
 
     @cached_property
     def size(self) -> float:
-        """The number of queries, or the sum of their weights."""
+        """The number of queries."""
         return float(self.sizes.sum())
 
     @cached_property
     def mean(self) -> float:
-        """The mean over queries, weighted if they have weights."""
+        """The mean over queries."""
         return self.total / self.size / self.scale
 
     @property
@@ -126,14 +125,13 @@ def sample(
     values: ArrayLike,
     units: Units | None = None,
     *,
-    weights: ArrayLike | None = None,
     largest: float = 0.0,
     name: str = "values",
 ) -> Sample:
     """A sample of one value per query. ``largest`` is the largest number behind the values, if they are differences."""
     numbers = vector(values, name)
-    unit, weight = unit_numbers(units, len(numbers)), relative_weights(weights, len(numbers))
-    sizes = np.bincount(unit, weight).astype(np.float64)
+    unit = unit_numbers(units, len(numbers))
+    sizes = np.bincount(unit).astype(np.float64)
     decimals = DECIMALS
     top = max(float(np.abs(numbers).max(initial=0.0)), largest)
     while top > 1:
@@ -145,7 +143,7 @@ def sample(
         decimals -= 1
     scale = 10.0**decimals
     whole = np.rint(numbers * scale) + 0.0  # no −0
-    return Sample(whole, scale, unit, np.bincount(unit, whole * weight).astype(np.float64), sizes)
+    return Sample(whole, scale, unit, np.bincount(unit, whole).astype(np.float64), sizes)
 
 
 def paired(first: ArrayLike, second: ArrayLike | None, units: Units | None = None) -> Sample:
@@ -202,24 +200,9 @@ def unit_numbers(units: Units | None, n: int) -> Ints:
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64)
 
 
-def relative_weights(weights: ArrayLike | None, n: int) -> Floats:
-    """Weights divided by the largest, so that equal weights are exactly 1; no weights are equal weights."""
-    if weights is None:
-        return np.ones(n)
-    numbers = vector(weights, "weights")
-    if len(numbers) != n:
-        raise InputError(f"expected a weight for each query, found {len(numbers)} for {plural(n, 'query')}")
-    if np.any(numbers <= 0):
-        raise InputError(
-            f"weights must be above 0, found {numbers.min():g}", hint="leave out the queries that have no weight"
-        )
-    relative: Floats = np.maximum(numbers / numbers.max(initial=0.0), np.finfo(np.float64).tiny)
-    return relative
-
-
-def effective_number(weights: Floats) -> float:
-    """The number of equal weights that have the same variance: (Σ w)² / Σ w². Kish, Survey Sampling, 1965."""
-    relative = weights / weights.max()
+def effective_number(sizes: Floats) -> float:
+    """The number of units of equal size that have the same variance: (Σ m)² / Σ m². Kish, Survey Sampling, 1965."""
+    relative = sizes / sizes.max()
     return float(relative.sum()) ** 2 / float(np.square(relative).sum())
 
 

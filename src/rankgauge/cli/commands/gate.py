@@ -47,7 +47,6 @@ from rankgauge.comparison.gate.requirements import (
     parse_demands,
     parse_requirements,
 )
-from rankgauge.comparison.statistics_options import CORRECTIONS
 from rankgauge.config.settings import HISTORY_PREFIX, Settings
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.qrels import Qrels
@@ -212,7 +211,7 @@ class GateRequest:
         f"{', '.join(DEFAULT_MEASURES)}]"
     ),
     *declared_options(GateRequest, "margin", "undecided", "two_sided"),
-    *statistics_options(corrections=[name for name in CORRECTIONS if name != "tukey"]),
+    *statistics_options(),
     *CONVENTION_OPTIONS,
     *CONFIG_OPTIONS,
     KPI,

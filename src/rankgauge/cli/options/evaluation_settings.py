@@ -6,7 +6,7 @@ do with a key of the file is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import wraps
 from typing import Any
@@ -24,7 +24,7 @@ from rankgauge.cli.options.declared_options import (
     option_names,
     with_options,
 )
-from rankgauge.comparison.statistics_options import CORRECTIONS, Correction, Statistics
+from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.config.settings import Settings
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable
@@ -51,13 +51,9 @@ def measure_option(text: str) -> Option:
     return declared_options(Settings, "measures", help=text)[0]
 
 
-def statistics_options(*names: str, corrections: Sequence[Correction] = CORRECTIONS) -> tuple[Option, ...]:
-    """How differences are tested, with the corrections that a command has; ``names`` are further settings."""
-    return (
-        *declared_options(Statistics, "confidence", "test"),
-        *declared_options(Statistics, "correction", choices=corrections),
-        *declared_options(Statistics, "resamples", "seed", *names),
-    )
+def statistics_options(*names: str) -> tuple[Option, ...]:
+    """How differences are tested; ``names`` are further settings."""
+    return declared_options(Statistics, "confidence", "test", "resamples", "seed", *names)
 
 
 def settings_options(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from rankgauge.comparison.comparability import ResultFacts
-from rankgauge.core.arrays import Column, Floats
+from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Hits
 from rankgauge.core.qrels import Qrels
@@ -31,7 +31,6 @@ from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.formats.json_text import json_text
-from rankgauge.stats.noise import RunNoise, pooled_noise
 
 Retrieved = Mapping[str, Mapping[str, int]]  # query → judged document → its rank, in the order of ranks
 UNKNOWN_FACTS = ResultFacts()
@@ -106,7 +105,6 @@ class Baseline(HtmlView):
     runs: tuple[BaselineRun, ...]  # at least one
     judged_queries: int = 0
     judgments: Qrels | None = None  # those that it was made with, if they are known
-    repeats: tuple[tuple[int, ...], ...] | None = None  # runs of the same system each; None if all runs are
     anchor: Baseline | None = None  # a fixed one to compare with besides
     description: str | None = None  # which entries of a history it is made of
 
@@ -179,17 +177,6 @@ class Baseline(HtmlView):
     def column(self, measure: str) -> Floats:
         """The values of a measure, by its canonical name; raises if there are none."""
         return self.values[:, self._column_of(measure)]
-
-    def by_run(self, measure: str, queries: Sequence[str]) -> Floats:
-        """The values of a measure for some of its queries: runs × queries."""
-        rows, column = [self.row_of[query] for query in queries], self._column_of(measure)
-        return np.array([run.values[rows, column] for run in self.runs])
-
-    def run_noise(self, measure: str, queries: Sequence[str], units: Column | None) -> RunNoise | None:
-        """The noise of whole runs in its mean, as repeats of the same system show it."""
-        values = self.by_run(measure, queries)
-        groups = [values] if self.repeats is None else [values[[*group]] for group in self.repeats]
-        return pooled_noise(groups, len(self.runs), units)
 
     def scores_like(self, like: Scores, qrels: Qrels) -> Scores:
         """Its values in the shape of a run's scores; refused if judgments, queries or conventions differ."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankgauge.comparison.comparability import Incomparable, NamedFacts, ResultFacts, not_comparable
-from rankgauge.comparison.differences import Mask, answer_classes, shared_queries
+from rankgauge.comparison.differences import Mask, shared_queries
 from rankgauge.comparison.gate.baseline import UNKNOWN_FACTS, Baseline, aligned_scores, query_sample
 from rankgauge.comparison.gate.decision import Decision, decide, undecided_columns
 from rankgauge.comparison.gate.requirements import GateRule, QueryGroup
@@ -23,7 +23,6 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.measure import Measure
 from rankgauge.stats.detectable import POWER
-from rankgauge.stats.noise import RunNoise, family_noise
 from rankgauge.stats.results import Interval
 
 MAX_LOSSES = 100  # queries that got worse, of each measure, that a result keeps
@@ -50,7 +49,6 @@ class ComparedMeasure:
     interval: Interval  # of the change
     lower_is_better: bool
     decision: Decision
-    noise: RunNoise | None = None  # of the baseline's runs; None if they are too few to know
     group: QueryGroup | None = None
     reason: Incomparable | None = None  # why it is not comparable
     worse: int = 0  # queries that got worse
@@ -83,7 +81,6 @@ class ComparedMeasure:
             "p": decision.p,
             "smallest_drop": decision.smallest_drop,
             "changes_needed": decision.changes_needed,
-            "run_noise": None if self.noise is None else self.noise.deviation,
             "n": decision.n,
             "units": decision.units,
             "smallest_margin": None if decision.unseen is None else decision.unseen.smallest_margin,
@@ -105,8 +102,6 @@ class PairedQueries:
     before: Floats
     now: Floats
     units: np.ndarray[Any, Any] | None
-    noise: tuple[RunNoise | None, ...] = ()  # of whole runs, by measure
-    classes: np.ndarray[Any, Any] | None = None  # which queries expect nothing, if some do
     problems: Mapping[int, Incomparable] = field(default_factory=dict)  # by column: why the sides are not comparable
     group: QueryGroup | None = None
 
@@ -133,7 +128,7 @@ class PairedQueries:
         """Both values, with the sign turned if lower is better: a positive difference is better."""
         signs = np.array([float(measure.definition.direction) for measure in self.measures])
         ranges = tuple(map(difference_range, self.measures))  # which are symmetric
-        return PairedColumns(signs * self.now, signs * self.before, ranges, self.units, self.classes, self.noise)
+        return PairedColumns(signs * self.now, signs * self.before, ranges, self.units)
 
     @property
     def families(self) -> list[bool]:
@@ -181,20 +176,12 @@ def pair_queries(
     queries = [scores.queries[row] for row in rows.tolist()]
     query_units = None if units is None else np.asarray(units)[rows]
     before, now = (np.where(is_shared, side.values, np.nan)[rows] for side in (baseline, current))
-    noises = []
-    for column, measure in enumerate(measures):
-        has_value = is_shared[rows, column]
-        own = [query for query, is_own in zip(queries, has_value.tolist(), strict=True) if is_own]
-        noises.append(stored.run_noise(measure.name, own, None if query_units is None else query_units[has_value]))
-    classes = answer_classes(scores)
     return PairedQueries(
         measures,
         queries,
         before,
         now,
         query_units,
-        family_noise(noises),
-        None if classes is None else np.asarray(classes)[rows],
         _problems(measures, *run_sides(scores, facts, stored)),
         group,
     )
@@ -240,8 +227,6 @@ def joint_columns(several: Sequence[PairedQueries]) -> JointColumns:
     system, baseline = (np.full(shape, np.nan) for _ in range(2))
     has_units = any(pairs.units is not None for pairs in several)
     units = np.full(len(row_of), None, dtype=object) if has_units else None
-    has_classes = all(pairs.classes is not None for pairs in several)
-    classes = np.zeros(len(row_of), dtype=bool) if has_classes else None
     place = 0
     for pairs, turned, comparable in kept:
         rows = [row_of[query] for query in pairs.queries]
@@ -249,16 +234,12 @@ def joint_columns(several: Sequence[PairedQueries]) -> JointColumns:
         system[where], baseline[where] = turned.system[:, comparable], turned.baseline[:, comparable]
         if units is not None and pairs.units is not None:
             units[rows] = pairs.units
-        if classes is not None and pairs.classes is not None:
-            classes[rows] = pairs.classes
         place += len(comparable)
     columns = PairedColumns(
         system,
         baseline,
         tuple(turned.ranges[column] for _, turned, comparable in kept for column in comparable),
         units,
-        classes,
-        tuple(pairs.noise[column] for pairs, _, comparable in kept for column in comparable),
     )
     worst = [pairs.worst[column] for pairs, _, comparable in kept for column in comparable]
     families = [pairs.families[column] for pairs, _, comparable in kept for column in comparable]
@@ -319,7 +300,6 @@ def _row(pairs: PairedQueries, column: int, decision: Decision, queries_needed: 
         interval=_on_own_scale(decision.interval, measure),
         lower_is_better=measure.definition.direction < 0,
         decision=decision,
-        noise=pairs.noise[column],
         group=pairs.group,
         reason=pairs.problems.get(column),
         worse=len(losing) if is_comparable else 0,

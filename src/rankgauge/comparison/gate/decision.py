@@ -23,7 +23,6 @@ from rankgauge.core.ids import Ints
 from rankgauge.core.verdicts import Claim, Comparative, DifferenceOutcome, difference_outcome
 from rankgauge.stats.detectable import POWER
 from rankgauge.stats.distributions import t_quantile
-from rankgauge.stats.noise import RunNoise
 from rankgauge.stats.results import Alternative, Interval
 from rankgauge.stats.samples import Sample, sample
 
@@ -92,7 +91,7 @@ def _decision(
 ) -> Decision:
     """The decision on one column; ``rise`` is the test in the other direction, if they are one-sided."""
     system, baseline, units = columns.at(index)
-    values, noise = sample(system - baseline, units), columns.noise_at(index)
+    values = sample(system - baseline, units)
     interval = drop.interval if rise is None else _bounds(drop.interval, rise.interval)
     unseen = UnseenLosses(values.units, rule.alpha, max(map(abs, columns.ranges[index])), of_units=units is not None)
     return Decision(
@@ -100,10 +99,10 @@ def _decision(
         difference=values.mean if len(values) else 0.0,
         interval=interval,
         p=drop.p_corrected,
-        smallest_drop=None if drop.detectable is None else max(drop.detectable, _drop_past_margin(values, rule, noise)),
+        smallest_drop=None if drop.detectable is None else max(drop.detectable, _drop_past_margin(values, rule)),
         changes_needed=drop.changes_needed,
         caveat=drop.caveat,
-        queries_needed=_queries_needed(values, rule, rise, interval, noise, unseen),
+        queries_needed=_queries_needed(values, rule, rise, interval, unseen),
         n=len(values),
         units=values.units,
         margin=rule.margin,
@@ -147,39 +146,27 @@ def _claim(rule: GateRule, interval: Interval, unseen: UnseenLosses) -> Claim | 
 
 
 def _queries_needed(
-    values: Sample,
-    rule: GateRule,
-    rise: TestedDifference | None,
-    interval: Interval,
-    noise: RunNoise | None,
-    unseen: UnseenLosses,
+    values: Sample, rule: GateRule, rise: TestedDifference | None, interval: Interval, unseen: UnseenLosses
 ) -> int | None:
     """The number of queries that would show no drop of the margin, with 80% power, if there is none.
 
     If few queries changed, the distance of the lower bound counts instead of a detectable difference. None if these
-    queries are enough, or if the noise of whole runs alone, which queries do not average out, is too large.
+    queries are enough.
     """
     if rise is None or not rule.margin or interval.low is None or not values.whole.any():
         return None
     reach = values.mean - interval.low if rise.detectable is None else rise.detectable
-    ratio = (reach / rule.margin) ** 2
-    fixed = 0.0 if noise is None else noise.added / noise.error(values.standard_error) ** 2
-    if ratio * fixed >= 1:
-        return None
-    needed = max(1.0, ratio * (1 - fixed) / (1 - ratio * fixed))
+    needed = max(1.0, (reach / rule.margin) ** 2)
     if not unseen.allow(rule.margin):
         needed = max(needed, (unseen.queries_needed(rule.margin) or 0) / values.units)
     return math.ceil(len(values) * needed - 1e-9) if needed > 1 else None
 
 
-def _drop_past_margin(values: Sample, rule: GateRule, noise: RunNoise | None) -> float:
+def _drop_past_margin(values: Sample, rule: GateRule) -> float:
     """The true drop whose measured value is at least the margin with 80% power."""
     if not rule.margin:
         return 0.0
-    error, degrees = values.standard_error, values.units - 1.0
-    if noise is not None:
-        error, degrees = noise.error(error), noise.degrees(error, values.units)
-    return rule.margin + t_quantile(POWER, degrees) * error
+    return rule.margin + t_quantile(POWER, values.units - 1.0) * values.standard_error
 
 
 # Whether the queries could show any drop: the same test, as if every query had fallen to the worst value. If that would
@@ -228,8 +215,7 @@ def _falls(columns: PairedColumns, worst: Floats, rows: Ints, rule: GateRule) ->
         units = np.array(
             [f"{copy} {unit}" for copy, unit in zip(copies, columns.units[rows], strict=True)], dtype=object
         )
-    strata = None if columns.strata is None else columns.strata[rows]
-    fallen = replace(columns, system=system, baseline=baseline, units=units, strata=strata)
+    fallen = replace(columns, system=system, baseline=baseline, units=units)
     alternative: Alternative = "two-sided" if rule.two_sided else "less"
     statistics = replace(rule.statistics, alternative=alternative)
     tests = family_tests(fallen, statistics, sensitivity=False)

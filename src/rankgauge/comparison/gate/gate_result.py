@@ -37,7 +37,6 @@ from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.measure import Measure
 from rankgauge.stats.detectable import POWER
-from rankgauge.stats.noise import false_alarm_quantile
 from rankgauge.validation.label_rot import LABEL_STATES, LabelCheck
 
 Verdict = Literal["pass", "fail", "undecided", "not comparable", "nothing to judge", "leaks unknown", "rotted"]
@@ -472,27 +471,12 @@ class GateResult(HtmlView):
         described = "; ".join(families) or describe_family(statistics.correction, 0)
         return f"{sides} paired {statistics.test} test, {described}"
 
-    @cached_property
-    def false_alarm_rate(self) -> float | None:
-        """The share of unchanged builds that 95 of 100 baselines like this one fail at most; None if it is unknown.
-
-        It is that of the noisiest measure, tested alone: as if all measures moved together, which is the worst case.
-        """
-        alpha = self.rule.alpha / (2 if self.rule.two_sided else 1)
-        rates = [
-            false_alarm_quantile(row.noise, row.decision.units, alpha=alpha, margin=self.rule.margin)
-            for row in self.compared
-            if row.noise is not None
-        ]
-        return max((rate for rate in rates if rate is not None), default=None)
-
     def _baseline_dict(self, baseline: Baseline) -> dict[str, Any]:
         return {
             "run": baseline.run,
             "sha256": baseline.run_sha256,
             "file": baseline.source,
             "runs": len(baseline.runs),
-            "false_alarm_rate_95": self.false_alarm_rate,
         }
 
     def _rot_dict(self, rot: LabelCheck) -> dict[str, Any]:

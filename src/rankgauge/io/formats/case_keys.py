@@ -422,6 +422,11 @@ UNUSED = (
         "{key} is not used: such cases count like any other; to show them apart: --by {key}",
     ),
     Unused(
+        "weight-unused",
+        re.compile(r"weights?"),
+        "{key} is not used: every query counts the same; to show groups: --by {key}",
+    ),
+    Unused(
         K_UNUSED, re.compile(r"k|topk"), "each case has its own {key}; to use it as the cutoff: -m R@k -m Success@k"
     ),
 )

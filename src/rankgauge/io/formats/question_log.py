@@ -46,7 +46,6 @@ from rankgauge.io.formats.named_columns import (
     Wanted,
 )
 from rankgauge.io.formats.test_sets import first_case, holds_lists, read_test_set
-from rankgauge.measures.aggregates import WEIGHT, are_weights
 
 
 def load(
@@ -127,11 +126,8 @@ def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
         return [*table.notes, *found.notes]
     used = [key for role, key in found.keys.items() if role != "k"]
     names = table.records.names
-    weights = [record[WEIGHT] for record in table.records.records if WEIGHT in record] if WEIGHT in names else []
-    text_weights = f"{source}: {WEIGHT} is text, so every query counts the same; to show groups: --by {WEIGHT}"
-    notes = [Note("weight-unused", text_weights)] if weights and not are_weights(weights) else []
     has_text_rules = "match" in names and any(record.get("match") == "text" for record in table.records.records)
-    return [*table.notes, *found.notes, *notes, *unused_notes(source, names, used, has_text_rules)]
+    return [*table.notes, *found.notes, *unused_notes(source, names, used, has_text_rules)]
 
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:

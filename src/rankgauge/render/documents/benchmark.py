@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rankgauge._version import __version__
-from rankgauge.comparison.answer_sentences import best_challenger, headline, weighted_remarks
+from rankgauge.comparison.answer_sentences import best_challenger, headline
 from rankgauge.comparison.comparison_result import Comparison, sort_systems
 from rankgauge.comparison.differences import Difference
 from rankgauge.config.bands import Bands
@@ -152,7 +152,7 @@ def _sections(report: Report) -> list[Part]:
         parts.append(uplifts)
     else:
         table = comparison.comparison_table(sort_systems(compared))
-        differences: list[Part] = [table, Sentences(weighted_remarks(compared)), uplifts]
+        differences: list[Part] = [table, uplifts]
         parts.append(DocumentSection("Differences from the baseline", differences))
         parts += (
             [DocumentSection("Groups of queries", comparison.group_parts(_on_first(compared)))] if report.by else []
@@ -176,11 +176,7 @@ def _sections(report: Report) -> list[Part]:
 def _on_first(compared: Comparison) -> Comparison:
     """The comparison with the groups of its first measure only."""
     first = compared.scores[0].measures[0].name
-    return replace(
-        compared,
-        groups=tuple(row for row in compared.groups if row.difference.measure == first),
-        interactions=tuple(test for test in compared.interactions if test.measure == first),
-    )
+    return replace(compared, groups=tuple(row for row in compared.groups if row.difference.measure == first))
 
 
 def _largest_changes(compared: Comparison) -> list[str]:

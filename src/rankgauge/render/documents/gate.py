@@ -452,7 +452,7 @@ def _part(change: float, bounds: Bounds) -> str:
 def footer(result: GateResult) -> list[str]:
     """How drops were tested, if any were, and under which conventions."""
     baseline = [] if result.baseline is None or result.baseline.description is None else [result.baseline.description]
-    tested = [*baseline, how_line(result), *false_alarm_lines(result)] if result.compared else []
+    tested = [*baseline, how_line(result)] if result.compared else []
     return [*tested, *conventions_lines([result.scores])]
 
 
@@ -467,7 +467,7 @@ def how_line(result: GateResult) -> str:
     return (
         f"a drop{drop} fails if p is at most {alpha} ({result.test_description}, {queries}); "
         f"{DETECTABLE}: a true drop that would fail with {percent(POWER)} power, or how many queries would have to "
-        f"get worse{bounds}; {_noise(result)}"
+        f"get worse{bounds}"
     )
 
 
@@ -476,28 +476,6 @@ def _tested_queries(result: GateResult) -> str:
     rows = [row for row in result.compared if row.reason is None] or result.compared
     counts = sorted({row.decision.n for row in rows})
     return plural(counts[0], "query") if len(counts) == 1 else f"{counts[0]:,} to {plural(counts[-1], 'query')}"
-
-
-def _noise(result: GateResult) -> str:
-    """What is known of how much runs of the same system differ."""
-    runs = 1 if result.baseline is None else len(result.baseline.runs)
-    known = [(row.measure, row.noise) for row in result.compared if row.noise is not None]
-    if not known:
-        if result.baseline is not None and result.baseline.repeats is not None:
-            return "run-to-run noise unknown (no commit of the baseline was saved three times)"
-        return f"run-to-run noise unknown ({plural(runs, 'baseline run')})"
-    noisy = [f"{measure} {number(noise.deviation)}" for measure, noise in known if noise.between]
-    deviations = f"standard deviation {', '.join(noisy)}" if noisy else "none"
-    return f"run-to-run noise of {plural(runs, 'baseline run')}: {deviations}"
-
-
-def false_alarm_lines(result: GateResult) -> list[str]:
-    """How often the gate would fail if nothing changed, if the baseline shows it."""
-    rate = result.false_alarm_rate
-    if rate is None:
-        return []
-    builds = f"at most {text_of(rate, 'share')} of the builds in which nothing changed"
-    return [f"false alarms: 95 of 100 baselines like this one fail {builds}"]
 
 
 def _confidence(result: GateResult) -> str:

@@ -19,7 +19,6 @@ from rankgauge.core.formatting import (
     given,
     listing,
     milliseconds,
-    number,
     p_equals,
     percent,
     plural,
@@ -359,10 +358,9 @@ def trend_footer(trend: Trend) -> list[str]:
         if groups
         else ""
     )
-    noise = "unknown (no commit was saved three times)" if first.noise is None else number(first.noise)
     test = f": largest paired t over splits, joint sign flips of {plural(first.shared, 'query')} that entries share, "
     method = "" if first.reason is not None else f"{test}alpha {given(first.alpha)}{share}"
-    lines = [f"{found}{method}; run-to-run noise {noise}"]
+    lines = [f"{found}{method}"]
     if trend.left_out:
         count = plural(len(trend.left_out), "entry")
         lines.append(f"{count} with other conventions left out: {listing(map(printable, trend.left_out))}")

@@ -100,7 +100,7 @@ def retrieval_document(result: RetrievalResult) -> ResultDocument:
         failed = [f"{query}: {error}" for query, error in result.failures.items()]
         return [
             _one_run(result.scores, title),
-            *(sentence(" ".join(line.split())) for line in lines if not line.startswith("weighted")),  # in the table
+            *(sentence(" ".join(line.split())) for line in lines),
             *listed("Failed queries", failed),
             _queries(result.scores),
         ]
@@ -204,33 +204,24 @@ def query_table(scores: Scores) -> Table:
 
 
 def intervals_table(scores: Sequence[Scores], *, confidence: float) -> Table:
-    """One row per measure and run, then what the runs cost; weighted means beside the plain ones, if there are any."""
+    """One row per measure and run, then what the runs cost."""
     title = f"{percent(confidence)} CI"
-    rows = [
+    rows: list[list[Cell]] = [
         [
             Words("" if place else measure.name),
             name(run.run),
             value_cell(measure, run[measure]),
             range_cell(run.interval(measure, confidence=confidence)),
-            *_weighted_cells(run, measure, confidence),
         ]
         for measure in scores[0].measures
         for place, run in enumerate(scores)
     ]
-    weighted = [] if scores[0].weighted is None else ["weighted", title]
     for what, cells in cost_cells(scores).items():
         rows += [
-            [Words("" if place else what), name(run.run), replace(cell, best=False), *[NOTHING] * (1 + len(weighted))]
+            [Words("" if place else what), name(run.run), replace(cell, best=False), NOTHING]
             for place, (run, cell) in enumerate(zip(scores, cells, strict=True))
         ]
-    return Table([*words("measure", "run"), *numbers("mean", title, *weighted)], rows, "Values with intervals")
-
-
-def _weighted_cells(run: Scores, measure: Measure, confidence: float) -> list[Cell]:
-    interval = run.weighted_interval(measure, confidence=confidence)
-    if run.weighted is None or interval is None:
-        return []
-    return [value_cell(measure, run.weighted[measure.name]), range_cell(interval)]
+    return Table([*words("measure", "run"), *numbers("mean", title)], rows, "Values with intervals")
 
 
 def group_tables(scores: Sequence[Scores], by: Sequence[str], *, confidence: float) -> list[Table]:
@@ -344,12 +335,8 @@ def group_dicts(run: Scores, by: Sequence[str], *, confidence: float) -> list[di
 
 
 def interval_dicts(run: Scores, measure: str, *, confidence: float) -> dict[str, Any]:
-    """The intervals of a mean, and of the weighted one if queries have weights, for JSON."""
-    weighted = run.weighted_interval(measure, confidence=confidence)
-    return {
-        "ci": run.interval(measure, confidence=confidence).to_dict(),
-        **({} if weighted is None else {"weighted_ci": weighted.to_dict()}),
-    }
+    """The interval of a mean, for JSON."""
+    return {"ci": run.interval(measure, confidence=confidence).to_dict()}
 
 
 def records(scores: Sequence[Scores], *, per_query: bool) -> Iterator[Record]:

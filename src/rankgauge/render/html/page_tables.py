@@ -465,7 +465,7 @@ def _group_table(
         made += [PageColumn(NOTHING, "n delta", span=0)] if is_compared else []
     title, omitted = f"{measure} by {by}", len(by_size) - len(rows)
     notes = [f"{plural(omitted, 'smaller group')} not shown."] if omitted else []
-    notes += [] if comparison is None else group_remarks(comparison, by, measure)
+    notes += [] if comparison is None else group_remarks(comparison, by)
     return PageTable(title, made, [RowGroup(rows)], "groups", title, notes=notes)
 
 
