@@ -293,7 +293,6 @@ DATA_PARAMETERS = {  # of public functions, whose data does not count
     "rag/live.py:evaluate_retriever": 2,
     "rag/live.py:evaluate_retriever_async": 2,
     "retrieval/tuning.py:tune": 2,
-    "stats/joint_tests.py:joint_test": 2,  # differences and weights
 }
 
 
@@ -337,7 +336,7 @@ def test_every_exception_to_a_rule_has_its_reason_beside_it(folder: str) -> None
 
 
 # Formats that are chosen by name only: TREC's lines with other columns.
-CHOSEN_ONLY = {"prefs", "qrels_prefs", "qrels_jg", "ndeval"}
+CHOSEN_ONLY = {"ndeval"}
 WAYS_OF_SOURCES = {
     "FileSource": {"gz", "bz2"},
     "FolderSource": {"folder"},

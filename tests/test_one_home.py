@@ -44,7 +44,7 @@ from rankgauge.render.html.page_text import interval_text
 from rankgauge.report import Report, build_report
 from rankgauge.report.manifest import plain_text, plain_values
 from rankgauge.retrieval.latency import Cost
-from rankgauge.stats import Interval, Resampling, interaction, joint_test, wilson_interval
+from rankgauge.stats import Interval, joint_test, wilson_interval
 from tests.render.formats.fragments import shown
 
 Command = Callable[..., Any]
@@ -181,7 +181,7 @@ def rankings(seed: int, skill: float) -> Rankings:
 
 JUDGED = {f"q{n:02}": {"d": 2 if n % 2 else 1, "e": 1} for n in range(40)}
 SYSTEMS = {"poor": rankings(1, 0.1), "fair": rankings(2, 0.4), "good": rankings(3, 0.9)}
-STATISTICS = {"test": "wilcoxon", "correction": "bonferroni", "significance_testing": True}
+STATISTICS = {"test": "wilcoxon", "significance_testing": True}
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 def test_p_and_its_family_are_the_same_in_every_command(files: list[Path], command: Command) -> None:
-    statistics = Statistics(test="wilcoxon", correction="bonferroni")
+    statistics = Statistics(test="wilcoxon")
     expected = compare(JUDGED, [*files[1:]], "RR R@2", statistics=statistics).to_dict()
     assert expected["family"] == (
         "wilcoxon test; RR (primary): Bonferroni over 3 comparisons (3 pairs); "
@@ -200,7 +200,7 @@ def test_p_and_its_family_are_the_same_in_every_command(files: list[Path], comma
     assert expected["differences"][0]["p_corrected"] == 3 * expected["differences"][0]["p"] < 0.05
     content = {"measures": ["RR", "R@2"], "statistics": STATISTICS}
     (config,) = write_json(files[0].parent, rankgauge=content)  # JSON is YAML
-    options = ("-m", "RR", "-m", "R@2", "--test", "wilcoxon", "--correction", "bonferroni")
+    options = ("-m", "RR", "-m", "R@2", "--test", "wilcoxon")
     outputs = [
         command("compare", *files, *options, "--format", "json").out,
         command("compare", *files, "--config", config, "--format", "json").out,
@@ -466,7 +466,7 @@ def test_queries_of_one_unit_count_once_if_the_untouched_queries_are_tested_agai
     assert (grouped.cause, grouped.shares[0].outcome) == ("unclear", "inconclusive")
 
 
-def test_a_group_of_one_query_has_no_row_and_takes_no_part_in_the_test_between_groups() -> None:
+def test_a_group_of_one_query_has_no_row() -> None:
     labels = {query: "single" if n == 0 else "even" if n % 2 == 0 else "odd" for n, query in enumerate(JUDGED)}
     qrels = Qrels.from_dict(
         JUDGED, columns={"kind": labels, "lone": {q: "a" if n else "b" for n, q in enumerate(JUDGED)}}
@@ -478,17 +478,6 @@ def test_a_group_of_one_query_has_no_row_and_takes_no_part_in_the_test_between_g
         ("lone", "a", 39),
     ]
     assert found.group_families["kind"] == "max-t over 2 comparisons (1 system × 1 measure × 2 groups)"
-    poor, fair = (evaluate(JUDGED, SYSTEMS[name], "RR").values[:, 0] for name in ("poor", "fair"))
-    kinds = list(labels.values())
-    order = [row for label in ("even", "odd") for row, kind in enumerate(kinds) if kind == label]
-    expected = interaction(
-        (fair - poor)[order],
-        [kinds[row] for row in order],
-        resampling=Resampling(10_000, 0, labels=("RR", "kind")),
-    )
-    between_kinds, between_lone = found.interactions
-    assert between_kinds.p == expected.p
-    assert (between_lone.p, between_lone.reason) == (None, "fewer than two groups with at least 10 queries")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ SHORT = {
     "MORE_DRAWS": 2,
     "PILOTS": 3,
     "SAMPLES": 1,
-    "BASELINES": 3,
     "BUILDS": 1,
     "NIGHTS": 20,
     "SEQUENCES": 2,

@@ -18,7 +18,7 @@ from benchmarks.simulations._tables import SEED, table
 from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.significance import PairedColumns, family_tests
 from rankgauge.comparison.statistics_options import Statistics, is_significant
-from rankgauge.stats import Resampling, RunNoise, change_points, run_noise
+from rankgauge.stats import Resampling, change_points
 
 QUERIES, BUILDS, RESAMPLES = 100, 200, 399
 SEQUENCES, HISTORIES, DROP_SEQUENCES = 20, 4, 40
@@ -67,12 +67,11 @@ class Gate:
         self.stored = [retriever.build() for _ in range(self.runs)]
 
     def fails(self, now: Floats, seed: int) -> bool:
-        noise = run_noise(np.array(self.stored)) if self.runs > 2 else None
-        return self._fails([np.mean(self.stored, axis=0)], now, seed, [noise])
+        return self._fails([np.mean(self.stored, axis=0)], now, seed)
 
-    def _fails(self, baselines: list[Floats], now: Floats, seed: int, noise: list[RunNoise | None]) -> bool:
+    def _fails(self, baselines: list[Floats], now: Floats, seed: int) -> bool:
         system = np.column_stack([now] * len(baselines))
-        columns = PairedColumns(system, np.column_stack(baselines), (RANGE,) * len(baselines), noise=tuple(noise))
+        columns = PairedColumns(system, np.column_stack(baselines), (RANGE,) * len(baselines))
         statistics = replace(self.rule.statistics, alternative="less", seed=seed)
         tests = family_tests(columns, statistics, sensitivity=False)
         drops = (columns.baseline - columns.system).mean(axis=0).tolist()
@@ -92,7 +91,7 @@ class HistoryGate(Gate):
         recent = np.array(self.stored[-NEWEST:])
         found = change_points(recent.T, resampling=Resampling(RESAMPLES // 2, seed)).points
         since = recent[max((point.index for point in found), default=0) :]
-        failed = self._fails([since.mean(axis=0), self.stored[0]], now, seed, [None, None])
+        failed = self._fails([since.mean(axis=0), self.stored[0]], now, seed)
         self.stored += [] if failed else [now]
         return failed
 

@@ -441,7 +441,7 @@ def test_a_message_has_no_absolute_path() -> None:
         ("runs/vector.trec", lambda text: text.replace(" 1 ", " 2 ", 1), None),
         ("inputs/qrels.trec", lambda text: text.replace(" 3\n", " 2\n", 1), None),
         ("inputs/snippets.jsonl", lambda text: text.replace("a", "b", 1), None),
-        (MANIFEST, lambda text: text.replace('"maxt"', '"none"', 1), "sha256"),
+        (MANIFEST, lambda text: text.replace('"bootstrap"', '"sign"', 1), "sha256"),
     ],
 )
 def test_a_changed_byte_is_found_and_named(

@@ -111,7 +111,6 @@ CONVENTIONS = {  # key of the section measures → the section, and the same on 
 }
 TESTS = {  # key of the section statistics → its value, and the words that describe it
     "test": ("t", "t test"),
-    "correction": ("bonferroni", "Bonferroni"),
     "resamples": (500, "500 resamples"),
     "seed": (7, "seed 7"),
 }
@@ -291,11 +290,5 @@ def test_an_empty_list_of_groups_turns_the_default_groups_of_a_benchmark_off(com
 
 
 def test_the_correction_of_a_gate_fits_its_test(command: Command, files: Path) -> None:
-    gates = {
-        options: data_of(command, "gate", configuration(), *options)["gate"]
-        for options in [(), ("--test", "t"), ("--test", "t", "--correction", "none")]
-    }
-    assert [data["correction"] for data in gates.values()] == ["maxt", "holm", "none"]
-    refused = call(command, "gate", configuration(), "--test", "t", "--correction", "maxt")
-    assert refused.code == 64
-    assert "the correction maxt has no draws of the test t" in refused.err
+    gates = {options: data_of(command, "gate", configuration(), *options)["gate"] for options in [(), ("--test", "t")]}
+    assert [data["correction"] for data in gates.values()] == ["max-t", "Holm"]

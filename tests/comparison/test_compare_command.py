@@ -42,9 +42,9 @@ def test_json_has_the_scores_in_their_schema_and_the_comparison_beside(command: 
     assert data["comparison"]["intervals"] == "simultaneous"
     assert "max-t over 2 comparisons" in data["comparison"]["family"]
     assert data["comparison"]["changes"]["vector"][0]["documents"][0]["share"] != 0
-    flips = ("--test", "randomization", "--correction", "maxt", "--format", "json")
+    flips = ("--test", "randomization", "--format", "json")
     data = json.loads(command("compare", *files, *flips).out)
-    assert "joint sign flips" in data["comparison"]["family"]
+    assert "Holm over 2 comparisons" in data["comparison"]["family"]
     assert data["comparison"]["intervals"] == "unadjusted"
 
 
@@ -106,7 +106,7 @@ def test_target_bands_are_in_every_table_only_if_asked_for(command: Command, wor
 
 CONFIG = """\
 measures: {names: [AP, "nDCG@10"], rel: 2, query_set: both}
-statistics: {test: t, correction: bonferroni, confidence: 0.9, resamples: 500, seed: 7, baseline: vector}
+statistics: {test: t, confidence: 0.9, resamples: 500, seed: 7, baseline: vector}
 kpi: {name: ours, bands: {nDCG@10: {good: 0.2}}}
 """
 
@@ -120,7 +120,7 @@ def test_a_configuration_says_how_to_compare_and_options_win(command: Command, w
     assert (found["baseline"], found["test"], found["correction"], found["confidence"]) == (
         "vector",
         "t",
-        "bonferroni",
+        "Holm",
         0.9,
     )
     assert list(data["runs"][0]["measures"]) == ["AP(rel=2)", "nDCG@10"]

@@ -21,7 +21,7 @@ from tests.comparison.collection import GOOD, JUDGED, LUCKY, POOR
 Labels = dict[str, dict[str, int]]
 Rankings = dict[str, list[str]]
 MEASURES = ["RR", "P@3"]
-QUICK = Statistics(test="t", correction="none")
+QUICK = Statistics(test="t")
 
 
 def version(labels: Any, run: Any, *, keep: bool, measures: Any = MEASURES, **conventions: Any) -> ScoredVersion:

@@ -47,7 +47,6 @@ statistics:
   significance_testing: true
   confidence: 99e-2
   test: wilcoxon
-  correction: bonferroni
   resamples: 5000
   seed: 3
   baseline: bm25
@@ -64,7 +63,7 @@ def test_every_key_is_obeyed(tmp_path: Path) -> None:
     assert load_settings(written(tmp_path, FULL)) == Settings(
         measures=("nDCG@10", "AP(rel=2)@100", "rag@5"),
         conventions=Conventions("trec_eval-10", query_set="both", no_relevant="skip", rel=2, graded=True),
-        statistics=Statistics("wilcoxon", "bonferroni", confidence=0.99, resamples=5000, seed=3),
+        statistics=Statistics("wilcoxon", confidence=0.99, resamples=5000, seed=3),
         reading=Reading(on_duplicate="first", limits=Limits(max_line=1 << 21), parallel=False),
         confidence_intervals=True,
         significance_testing=True,

@@ -21,10 +21,10 @@ from rankgauge.render.documents.bands import uplift_lines, with_bands
 
 Command = Callable[..., Any]
 RANKS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=5, max_size=40)
-NOT_CORRECTED = Statistics(test="t", correction="none")
+T_TEST = Statistics(test="t")
 
 
-def compared(ranks: list[tuple[int, int]], measure: str = "RR", statistics: Statistics = NOT_CORRECTED) -> Comparison:
+def compared(ranks: list[tuple[int, int]], measure: str = "RR", statistics: Statistics = T_TEST) -> Comparison:
     """The baseline and a system, by the rank of the one relevant document of each query."""
     qrels = {f"q{number}": {"d": 1} for number in range(len(ranks))}
     runs = {
@@ -109,7 +109,7 @@ def test_an_improvement_of_a_measure_that_should_be_low_is_a_reduction() -> None
 
 def test_more_comparisons_need_more_evidence_for_a_relative_uplift_too() -> None:
     ranks = [(2, 1)] * 10 + [(1, 2)] * 2 + [(3, 1)] * 5
-    alone = compared(ranks, "P@10 RR", NOT_CORRECTED)
+    alone = compared(ranks, "P@10 RR", T_TEST)
     together = compared(ranks, "P@10 RR P@1", Statistics(test="t"))
     narrow, wide = (uplift_of(found, found["new", "RR"], Uplift(0.1, relative=True)) for found in (alone, together))
     assert narrow.estimate == wide.estimate

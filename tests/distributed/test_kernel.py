@@ -76,24 +76,20 @@ def test_every_measure_has_the_same_bits(join: bool) -> None:
         cases.assert_same(scores[run], cases.local_scores(JUDGED, ROWS, run, MEASURES))
 
 
-def group_judgments(kind: str) -> Qrels:
-    """The same judgments by two judges, as preferences, or by two subtopics."""
+def subtopic_judgments() -> Qrels:
+    """The same judgments by two subtopics."""
     rows = [(query, half, doc, grade) for query in JUDGED for doc, grade in JUDGED[query].items() for half in "xy"]
     queries, halves, docs = ([row[column] for row in rows] for column in range(3))
     grades = [max(0, grade - (half == "y")) for _, half, _, grade in rows]
-    if kind == "subtopics":
-        return Qrels.from_columns(queries, docs, grades, iters=halves, by_subtopic=True)
-    subgroup = ["1"] * len(rows) if kind == "preferences" else None
-    return Qrels.from_groups(queries, halves, docs, grades, subgroup=subgroup)
+    return Qrels.from_columns(queries, docs, grades, iters=halves, by_subtopic=True)
 
 
-@pytest.mark.parametrize("kind", ["groups", "preferences", "subtopics"])
-def test_every_measure_of_judgments_by_group_has_the_same_bits(kind: str) -> None:
+def test_every_measure_of_judgments_by_subtopic_has_the_same_bits() -> None:
     parse_measure("AP")  # registers all of them
-    own = [definition for definition in DEFINITIONS.values() if definition.judgments == kind]
+    own = [definition for definition in DEFINITIONS.values() if definition.judgments == "subtopics"]
     measures = [one(**({"cutoff": 5} if "cutoff" in one.parameters else {})) for one in own]
     assert measures
-    qrels = group_judgments(kind)
+    qrels = subtopic_judgments()
     scores = evaluated(qrels, ROWS, measures)
     for run in "ab":
         cases.assert_same(scores[run], cases.local_scores(qrels, ROWS, run, measures))

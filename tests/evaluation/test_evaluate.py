@@ -51,3 +51,10 @@ def test_scores_must_be_of_these_judgments_measures_and_conventions() -> None:
     with pytest.raises(InputError, match="scored on 12 queries, which are not the 1 queries"):
         evaluate_runs({"q1": {"a": 1}}, [scores], "RR")
     assert evaluate_runs(QRELS, [scores], "ERR").scores[0]["ERR"] == scores["ERR"]
+
+
+def test_a_number_that_no_array_holds_is_a_label() -> None:
+    judged = {"q1": {"a": 1}, "q2": {"a": 1}}
+    qrels = Qrels.from_dict(judged, columns={"kind": {"q1": 10**400, "q2": 2**64}})
+    groups = evaluate(qrels, {"q1": ["a"], "q2": ["x"]}, "RR").by("kind")
+    assert [group.label for group in groups] == [str(10**400), str(2**64)]

@@ -316,27 +316,6 @@ def test_the_history_keeps_the_classes_and_what_is_forbidden(
     assert copied.qrels.sha256 == entry.qrels.sha256 == entry.summary.labels
 
 
-def test_the_two_classes_are_strata_of_every_resample(tmp_path: Path) -> None:
-    from rankgauge.comparison.differences import Pair, answer_classes
-    from rankgauge.comparison.gate.baseline import Baseline
-    from rankgauge.comparison.gate.compared_measures import pair_queries
-    from rankgauge.comparison.statistics_options import Statistics
-    from rankgauge.evaluation.evaluate import evaluate_runs
-
-    path = log(tmp_path, *_rows(3))
-    evaluation = evaluate_runs(path, [], "R@10 FalseAnswer")
-    scores = evaluation.scores[0]
-    classes = answer_classes(scores)
-    assert classes is not None
-    assert classes.tolist() == [n >= 30 for n in range(60)]
-    assert Pair(scores, scores, Statistics()).classes is not None
-    turned = pair_queries(scores, Baseline.of(evaluation, 0), [0, 1]).turned
-    assert turned.strata is not None
-    assert turned.strata.tolist() == classes.tolist()
-    shared = [{**row, "unit": f"u{int(row['query'][1:]) % 30}"} for row in _rows(3)]
-    assert answer_classes(evaluate(log(tmp_path, *shared), measures="FalseAnswer")) is None  # units are in both
-
-
 def test_answers_and_leaks_ask_a_live_retriever_for_no_more_than_other_measures_do() -> None:
     from rankgauge.evaluation.evaluate import DEFAULT_DEPTH, needed_depth
     from rankgauge.measures.names import parse_measures

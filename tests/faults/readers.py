@@ -70,10 +70,7 @@ measures: [RR]
 retrievers: {{find: {{mode: "tests.faults.readers:find"}}}}
 """
 BANDS = b"name: mine\nbands:\n  nDCG@10: {baseline: 0.3, good: 0.5, strong: 0.7}\n"
-CASES = (
-    b'{"query": "a b", "relevant_ids": ["d1", "d2"], "topK": 3, "weight": 2}\n'
-    b'{"query": "c", "relevant_ids": [], "weight": 1}\n'
-)
+CASES = b'{"query": "a b", "relevant_ids": ["d1", "d2"], "topK": 3}\n{"query": "c", "relevant_ids": []}\n'
 CASES_CSV = b"query,relevant_ids,topK\na b,d1;d2,3\nc,d3,\n"
 PIPELINE = (
     b'{"query_id": "q1", "relevant_ids": ["d1"], "retrieved": ["d2", "d1"], "gate": true, "route": "a", '

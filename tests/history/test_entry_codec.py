@@ -195,8 +195,8 @@ def test_ids_that_are_not_text_come_back() -> None:
     assert unpacked_run(pack_part(EntryPart.RUN, run)).sha256 == run.sha256
 
 
-def test_judgments_of_groups_have_no_content() -> None:
-    qrels = Qrels.from_groups(["q"], ["judge"], ["d"], [1.0])
+def test_judgments_by_subtopic_have_no_content() -> None:
+    qrels = Qrels.from_columns(["q"], ["d"], [1.0], iters=["subtopic"], by_subtopic=True)
     assert pack_labels(qrels) is None
 
 

@@ -113,7 +113,6 @@ def test_repeats_of_a_commit_are_never_split(history: History, entry: Saver) -> 
         entry(day, ranking(day, 0.0 if day < 5 else 0.8), commit=1 if day < 7 else 2)
     trend = history.trend("RR@10")
     assert {change.index for change in trend.series[0].changes} <= {6}
-    assert trend.series[0].noise is not None
 
 
 def test_what_cannot_be_shown_together_is_said(history: History, entry: Saver) -> None:
@@ -151,33 +150,6 @@ def test_a_baseline_is_the_mean_since_the_last_change(history: History, entry: S
     assert worse.failed
     assert worse.blame is not None
     assert worse.blame.cause == "unknown"  # no run was kept
-
-
-def test_noise_of_a_baseline_comes_from_repeats_of_one_commit(history: History, entry: Saver) -> None:
-    for day in range(1, 5):
-        entry(day, ranking(day), commit=day)
-    labels, run = Qrels.from_dict(LABELS, name="labels"), ranking(50)
-    assert gate(labels, run, "RR@10", baseline=history.baseline("main")).compared[0].noise is None
-    for day in range(5, 9):
-        entry(day, ranking(day), commit=9)
-    noise = gate(labels, run, "RR@10", baseline=history.baseline("main")).compared[0].noise
-    assert noise is not None
-    assert (noise.runs, noise.estimated) == (8, 3)
-
-
-def test_two_repeats_of_each_of_two_commits_show_the_noise_and_two_of_one_commit_do_not(
-    history: History, entry: Saver
-) -> None:
-    labels, run = Qrels.from_dict(LABELS, name="labels"), ranking(50)
-    for day, commit in ((1, 1), (2, 1), (3, 2)):
-        entry(day, ranking(day), commit=commit)
-    assert history.trend("RR@10").series[0].noise is None
-    assert gate(labels, run, "RR@10", baseline=history.baseline("main")).compared[0].noise is None
-    entry(4, ranking(4), commit=2)
-    noise = gate(labels, run, "RR@10", baseline=history.baseline("main")).compared[0].noise
-    assert noise is not None
-    assert (noise.runs, noise.estimated) == (4, 2)
-    assert history.trend("RR@10").series[0].noise == pytest.approx(noise.deviation)
 
 
 def test_one_entry_is_its_own_anchor_and_kept_runs_show_lost_documents(history: History, entry: Saver) -> None:

@@ -23,7 +23,7 @@ from rankgauge.io.formats.registry import BY_NAME, FORMATS, Format
 from tests.io.examples import GRADES, QRELS, RUNS, SCORES
 
 Command = Callable[..., Any]
-# formats/test_judge_groups.py has the formats for judgments of several judges.
+# formats/test_subtopics.py has judgments by subtopic.
 WRITTEN = [format for format in FORMATS if format.write is not None and format.judgments == "grades"]
 PAIRS = list(itertools.product(WRITTEN, WRITTEN))
 TREC_RUN = b"q1 Q0 a 7 2.5 bm25\nq1 Q0 b 3 1.25 bm25\nq2 Q0 a 1 -1e-07 other\n"

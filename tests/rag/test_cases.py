@@ -17,10 +17,10 @@ from rankgauge import InputError
 from rankgauge.rag.cases import Case, read_cases
 
 ROWS = [
-    {"id": "q1", "query": "reset 2FA?", "relevant_ids": ["a", "b"], "category": "auth", "topK": 3, "weight": 2},
-    {"id": "q2", "query": "refund?", "relevant_ids": "c", "category": "billing", "topK": 5, "weight": 1},
+    {"id": "q1", "query": "reset 2FA?", "relevant_ids": ["a", "b"], "category": "auth", "topK": 3},
+    {"id": "q2", "query": "refund?", "relevant_ids": "c", "category": "billing", "topK": 5},
 ]
-CSV = 'id,query,relevant_ids,category,topK,weight\nq1,reset 2FA?,a|b,auth,3,2\nq2,refund?,"[""c""]",billing,5,1\n'
+CSV = 'id,query,relevant_ids,category,topK\nq1,reset 2FA?,a|b,auth,3\nq2,refund?,"[""c""]",billing,5\n'
 
 
 def test_dicts_files_and_csv_give_the_same_cases(tmp_path: Path) -> None:
@@ -70,8 +70,6 @@ def test_common_python_types_are_accepted_in_dicts() -> None:
         ([{"query": "q", "relevant_ids": ["a"]}, {"query": "q", "relevant_ids": ["b"]}], "test cases:2: .*'q' again"),
         ([{"query": "q", "relevant_ids": ["a"], "topK": 0}], "test cases:1: expected a whole number of at least 1"),
         ([{"query": "q", "relevant_ids": ["a"], "grades": {"a": 0}}], "listed as relevant and graded 0"),
-        ([{"query": "q", "relevant_ids": ["a"], "weight": -1}], "weight must be a number of at least 0"),
-        ([{"query": "q", "relevant_ids": ["a"], "weight": 1}, {"query": "r", "relevant_ids": ["a"]}], "found nothing"),
         ([{"query": "q", "relevant_ids": [None]}], "test cases:1: expected a string or a whole number"),
         ([{"query": "q", "relevant_ids": [object()]}], "test cases:1: expected text, numbers"),
         (["q"], "test cases:1: expected a dict, found str"),
@@ -156,7 +154,6 @@ def test_cases_are_checked_when_they_are_read_not_when_they_are_used() -> None:
     for wrong, message in (
         ({"topK": 0}, "expected a whole number of at least 1 as k"),
         ({"query": None}, "expected the text of a query, found none"),
-        ({"weight": -1}, "weight"),
         ({"relevant_ids": 7.5}, "expected"),
     ):
         with pytest.raises(InputError, match=message):

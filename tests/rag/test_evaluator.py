@@ -1,4 +1,4 @@
-"""RetrievalEvaluator: one query, a batch, chunks, weights."""
+"""RetrievalEvaluator: one query, a batch, chunks."""
 
 from __future__ import annotations
 
@@ -95,8 +95,6 @@ def test_an_empty_batch_has_no_means() -> None:
 def test_lists_of_different_lengths_are_an_error() -> None:
     with pytest.raises(InputError, match="2 queries, but relevant_document_ids_list has 1"):
         RetrievalEvaluator().evaluate_batch(["a", "b"], [[], []], [[]])
-    with pytest.raises(InputError, match="weights has 2"):
-        RetrievalEvaluator().evaluate_batch(["a"], [[]], [[]], weights=[1, 2])
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, "5", True])
@@ -122,16 +120,6 @@ def test_chunks_collapse_to_documents_and_k_counts_after_collapsing() -> None:
 def test_a_path_names_the_place_of_the_id() -> None:
     documents = [LangChainDocument("…", {"source": name}) for name in ("x.md", "a.md")]
     assert RetrievalEvaluator(id="metadata.source").evaluate_single(documents, ["a.md"], 2).mrr == 0.5
-
-
-def test_weights_give_weighted_means_besides_the_plain_ones() -> None:
-    batch = RetrievalEvaluator().evaluate_batch(["a", "b"], [["x"], ["y"]], [["x"], ["x"]], k=1, weights=[3, 1])
-    assert batch.weighted is not None
-    assert (batch.mean_hit_rate, batch.weighted["Success@1"]) == (0.5, 0.75)
-    assert batch.to_dict()["measures"]["Success@1"]["weighted"] == 0.75
-    assert "weighted   P@1 0.75" in str(batch)
-    with pytest.raises(InputError, match="weight must be a number of at least 0, found -1"):
-        RetrievalEvaluator().evaluate_batch(["a"], [["x"]], [["x"]], weights=[-1])
 
 
 def test_a_batch_prints_means_with_intervals() -> None:

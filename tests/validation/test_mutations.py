@@ -107,9 +107,6 @@ QRELS: list[Case] = [
     ("grade", put(3, 4, "1.9"), 3, {}),
     ("grade", put(3, 4, "yes"), 3, {}),
     ("grade", put(3, 4, "128"), 3, {}),
-    ("level", put(3, 4, "high"), 3, {"format": "qrels_prefs"}),
-    ("conflicting-judgment", insert(5, f"q1 0 {document('q1', 3)} 2"), 5, {"format": "qrels_prefs"}),
-    ("duplicate-judgment", insert(5, f"q1 0 {document('q1', 3)} 1"), 5, {"format": "qrels_jg"}),
     ("duplicate-judgment", insert(5, f"q1 0 {document('q1', 3)} 1"), 5, {}),
     ("conflicting-judgment", insert(5, f"q1 0 {document('q1', 3)} 2"), 5, {}),
     ("duplicate-judgment", insert(5, f"q1 0 {document('q1', 3)} 1"), 5, {"by_subtopic": True, "runs": True}),
@@ -192,21 +189,6 @@ ELSEWHERE = {
 def test_every_fault_of_the_table_is_put_into_a_file() -> None:
     assert {code for code in CODES if "run" in CODES[code].kinds} - ELSEWHERE == {case[0] for case in RUNS}
     assert {code for code in CODES if "qrels" in CODES[code].kinds} - ELSEWHERE == {case[0] for case in QRELS}
-
-
-def test_preferences_that_contradict_each_other_are_reported_once_per_query(tmp_path: Path) -> None:
-    lines = ["q1 a s d1 2", "q1 a s d2 1", "q1 a t d1 1", "q1 a t d2 2", "q2 a s d1 1", "q2 b s d1 0", "q2 b s d2 1"]
-    (tmp_path / "prefs").write_bytes(text(lines))
-    found = validate_qrels(tmp_path / "prefs")
-    assert found.codes == ("contradiction",)
-    (place,) = found["contradiction"].places
-    assert place.line == 1
-    assert "query 'q1', document 'd1', judgment group 'a'" in place.found
-
-
-def test_judges_may_disagree(tmp_path: Path) -> None:
-    (tmp_path / "groups").write_bytes(text(["q1 a d1 1", "q1 b d1 2", "q1 b d2 1"]))
-    assert not validate_qrels(tmp_path / "groups", options=ValidationOptions(format="qrels_jg")).findings
 
 
 def test_ranks_that_start_late_are_one_finding_with_the_number_of_queries(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankgauge.core.group_judgments import Evidence
     from rankgauge.core.run import RunExtras
 
-ID_COLUMNS = ("query", "doc", "iters", "subgroup", "rank", "tag")
+ID_COLUMNS = ("query", "doc", "iters", "rank", "tag")
 NO_LINES: Ints = np.zeros(0, dtype=np.int64)
 
 
@@ -26,7 +26,7 @@ class Batch:
     """Columns of the same length. ``value`` is the score or the grade; a column that a source lacks is None.
 
     ``line`` is where each row is: its line, or its number if the source has no lines. If several judges judged,
-    ``iters`` is the judgment group; if judgments are by subtopic, the subtopic. A query may go on in the next batch.
+    ``iters`` is the subtopic if judgments are by subtopic. A query may go on in the next batch.
     """
 
     line: Ints
@@ -34,7 +34,6 @@ class Batch:
     doc: Ids
     value: Floats
     iters: Ids | None = None
-    subgroup: Ids | None = None
     rank: Ids | None = None
     tag: Ids | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # further columns of each query, by its id
@@ -101,10 +100,10 @@ class Batch:
         run, runs = number_ids(self.tag, np.zeros(len(self), dtype=np.int64))
         return [self] if runs == 1 else [self.select(run == number) for number in range(runs)]
 
-    def group(self, *, by_iter: bool = False, by_subgroup: bool = False, by_tag: bool = False) -> Ints:
-        """A number for each query, or for each query and iter, and subgroup, and tag."""
+    def group(self, *, by_iter: bool = False, by_tag: bool = False) -> Ints:
+        """A number for each query, or for each query and iter, and tag."""
         number, _ = self.query.distinct
-        chosen = ((by_iter, self.iters), (by_subgroup, self.subgroup), (by_tag, self.tag))
+        chosen = ((by_iter, self.iters), (by_tag, self.tag))
         others = [Interner()(column) for is_chosen, column in chosen if is_chosen and column is not None]
         others = [column for column in others if column.any()]
         if not others:

@@ -1,4 +1,4 @@
-"""Judgments by several judges, grades by group or preferences within groups; by subtopic; and by labels that match."""
+"""Judgments by subtopic, by pieces of evidence, and by labels that match results."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rankgauge.core.arrays import Floats, frozen, group_of, offsets_of, within
 from rankgauge.core.ids import Ids, Ints, numbered, repeated
@@ -21,15 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class GroupJudgments:
-    """One row per judgment of a group, by query, group, subgroup and document.
+    """One row per judgment of a group, by query, group and document.
 
-    A group is one judge with one information need, a subtopic of the query, or a label that results match. Without
-    subgroups, levels are grades, and each group has its own judgments. With subgroups, levels are preferences: within a
-    subgroup, a document is preferred to every document with a lower level; preferences are transitive across the
-    subgroups of a group. Groups may disagree.
-
-    ``ordinal`` is the row of the document in the judgments that these belong to, ``docs`` the documents of all these
-    rows. Groups and subgroups are numbered in the order of the bytes of their ids.
+    A group is a subtopic of the query, or a label that results match. ``ordinal`` is the row of the document in the
+    judgments that these belong to, ``docs`` the documents of all these rows. Groups are numbered in the order of the
+    bytes of their ids.
     """
 
     docs: Ids
@@ -38,9 +33,7 @@ class GroupJudgments:
     group: Ints
     level: Floats
     groups: Ids
-    kind: JudgmentKind = "groups"  # what the groups and levels are
-    subgroup: Ints | None = None
-    subgroups: Ids | None = None
+    kind: JudgmentKind = "subtopics"  # what the groups are
     is_evidence: bool = False  # whether the subtopics are pieces of evidence
     match: str = ""  # how labels are matched with results, if groups are labels
 
@@ -55,17 +48,6 @@ class GroupJudgments:
     def rows(self, query: int) -> slice:
         """The rows of a query."""
         return slice(int(self.offsets[query]), int(self.offsets[query + 1]))
-
-    def filter(self, kept: NDArray[np.bool_]) -> GroupJudgments:
-        """Only the rows to keep; every query and every document stays."""
-        return replace(
-            self,
-            offsets=frozen(offsets_of(self.query[kept], len(self.offsets) - 1)),
-            ordinal=frozen(self.ordinal[kept]),
-            group=frozen(self.group[kept]),
-            level=frozen(self.level[kept]),
-            subgroup=None if self.subgroup is None else frozen(self.subgroup[kept]),
-        )
 
     def take(self, queries: Ints, judged_offsets: Ints) -> GroupJudgments:
         """The judgments of some queries, in any order and any number of times.
@@ -83,7 +65,6 @@ class GroupJudgments:
             ordinal=frozen(self.ordinal[rows] + shift[query]),
             group=frozen(self.group[rows]),
             level=frozen(self.level[rows]),
-            subgroup=None if self.subgroup is None else frozen(self.subgroup[rows]),
         )
 
     def spread(self, numbers: Ints, queries: int) -> GroupJudgments:
@@ -102,8 +83,6 @@ class GroupJudgments:
         """All bytes that distinguish these judgments from others with the same documents."""
         arrays = (self.offsets, self.ordinal, self.level)
         names = [self.groups.take(self.group).content()]
-        if self.subgroup is not None and self.subgroups is not None:
-            names.append(self.subgroups.take(self.subgroup).content())
         return b"".join([self.kind.encode("ascii"), *(array.tobytes() for array in arrays), *names])
 
 
@@ -126,40 +105,25 @@ class GroupedRows:
     by_group: GroupJudgments
 
 
-def group_rows(
-    query: Ids,
-    group: Ids,
-    doc: Ids,
-    level: Floats,
-    *,
-    subgroup: Ids | None = None,
-    by_subtopic: bool = False,
-) -> GroupedRows:
-    """Judgments from parallel columns, rows in any order; with subgroups they are preferences.
+def group_rows(query: Ids, group: Ids, doc: Ids, level: Floats) -> GroupedRows:
+    """Judgments by subtopic from parallel columns, rows in any order.
 
-    With ``by_subtopic`` groups are subtopics of the query.
-
-    Each document appears once per query in the result, sorted by its bytes, with its largest level as grade: at least
-    0 for preferences, where a level below 0 is not the mark of an unjudged document. A document that a group grades
-    twice is an error.
+    Each document appears once per query in the result, sorted by its bytes, with its largest level as grade. A document
+    that is graded twice for a subtopic is an error.
     """
     query_number, queries = numbered(query)
     doc_number, _ = numbered(doc)
     group_number, groups = numbered(group)
-    subgroup_number, subgroups = (None, None) if subgroup is None else numbered(subgroup)
-    if subgroup_number is None:
-        judge = "for subtopic" if by_subtopic else "by group"
-        _check_repeated(query, group, doc, query_number * max(len(groups), 1) + group_number, judge)
+    _check_repeated(query, group, doc, query_number * max(len(groups), 1) + group_number)
     by_doc = np.lexsort((doc_number, query_number))
     is_first = np.ones(len(by_doc), dtype=bool)
     is_first[1:] = (np.diff(query_number[by_doc]) != 0) | (np.diff(doc_number[by_doc]) != 0)
     firsts = by_doc[is_first]
     ordinal = np.empty(len(by_doc), dtype=np.int64)
     ordinal[by_doc] = np.cumsum(is_first) - 1
-    grades = np.full(len(firsts), -np.inf if subgroup_number is None else 0.0)
+    grades = np.full(len(firsts), -np.inf)
     np.maximum.at(grades, ordinal, level)
-    within_group = np.zeros(len(ordinal), dtype=np.int64) if subgroup_number is None else subgroup_number
-    rows = np.lexsort((ordinal, within_group, group_number, query_number))
+    rows = np.lexsort((ordinal, group_number, query_number))
     docs = doc.take(firsts)
     return GroupedRows(
         queries=queries,
@@ -173,9 +137,6 @@ def group_rows(
             group=frozen(group_number[rows]),
             level=frozen(level[rows]),
             groups=groups,
-            kind="subtopics" if by_subtopic else "groups" if subgroup_number is None else "preferences",
-            subgroup=None if subgroup_number is None else frozen(subgroup_number[rows]),
-            subgroups=subgroups,
         ),
     )
 
@@ -207,7 +168,7 @@ def evidence_rows(qrels: Qrels, evidence: Evidence) -> GroupedRows:
             docs.append(doc)
             levels.append(-1.0 if piece == NO_PIECE else grades[doc])
     query_ids, piece_ids, doc_ids = map(Ids.from_bytes, (queries, pieces, docs))
-    grouped = group_rows(query_ids, piece_ids, doc_ids, np.array(levels, dtype=np.float64), by_subtopic=True)
+    grouped = group_rows(query_ids, piece_ids, doc_ids, np.array(levels, dtype=np.float64))
     grade_of = dict(zip(zip(qrels.query.tolist(), qrels.docs, strict=True), qrels.grades.tolist(), strict=True))
     number_of = {query: number for number, query in enumerate(qrels.queries)}
     numbers = [number_of[query] for query in grouped.queries]
@@ -217,12 +178,12 @@ def evidence_rows(qrels: Qrels, evidence: Evidence) -> GroupedRows:
     return replace(grouped, grades=frozen(doc_grades), by_group=replace(grouped.by_group, kind=kind, is_evidence=True))
 
 
-def _check_repeated(query: Ids, group: Ids, doc: Ids, group_of_query: Ints, judge: str) -> None:
+def _check_repeated(query: Ids, group: Ids, doc: Ids, group_of_query: Ints) -> None:
     first, _ = repeated(doc, group_of_query)
     if len(first):
         row = int(first[0])
         raise InputError(
-            f"document {shown(doc[row])} is judged twice {judge} {shown(group[row])} for query {shown(query[row])}"
+            f"document {shown(doc[row])} is judged twice for subtopic {shown(group[row])} for query {shown(query[row])}"
         )
 
 

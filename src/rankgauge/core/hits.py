@@ -20,7 +20,6 @@ from rankgauge.errors import Note
 if TYPE_CHECKING:
     from rankgauge.core.group_judgments import GroupJudgments
     from rankgauge.core.passage_judgments import PassageJudgments
-    from rankgauge.core.preferences import QueryPreferences
     from rankgauge.core.query_answers import QueryAnswers
 
 PerQuery = Floats
@@ -62,8 +61,8 @@ class Hits:
     """Per query, the retrieved documents that have a judgment (negative grades too), by rank.
 
     ``ordinal`` is the row of each hit in the judgments, whose grades are in ``judged``. Documents without a judgment
-    are only counted, in ``retrieved``. Queries are sorted by their bytes. ``by_group`` has the judgments of several
-    judges, if that is what they are: a document then has its largest level as grade.
+    are only counted, in ``retrieved``. Queries are sorted by their bytes. ``by_group`` has the judgments by
+    subtopic, passage or label, if that is what they are: a document then has its largest level as grade.
     """
 
     queries: Ids
@@ -113,13 +112,6 @@ class Hits:
     @cached_property
     def _memo(self) -> dict[object, Hits]:
         return {}
-
-    @cached_property
-    def preferences(self) -> tuple[QueryPreferences, ...]:
-        """The preferences of each query, if the judgments are preferences; all measures share them."""
-        from rankgauge.core.preferences import preferences_of
-
-        return tuple(preferences_of(self, query) for query in range(len(self)))
 
     # -- labels ---------------------------------------------------------------------------------------------
 

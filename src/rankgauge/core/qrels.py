@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 LARGEST_GRADE = 127
 ANSWERABLE = "answerable"  # the column of queries that says whether any document is expected
 MANY_ENTRIES = 1 << 14  # whose arrays are large
-JudgmentKind = Literal["grades", "groups", "preferences", "subtopics", "evidence", "passages", "labels"]
+JudgmentKind = Literal["grades", "subtopics", "evidence", "passages", "labels"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +45,8 @@ class Qrels(HtmlView):
     """Judgments of (query, document) by query; queries are sorted by their bytes.
 
     ``columns`` have the properties of each query: category, difficulty, ``k``, ``unit``, … ``by_group`` has the
-    judgments behind the grades, if several judges judged each document, if it was judged for each subtopic of the
-    query, if there are gold passages, or if results are matched with labels other than by their ids: each document then
-    has its largest level as grade.
+    judgments behind the grades, if documents were judged for each subtopic of the query, if there are gold passages, or
+    if results are matched with labels other than by their ids: each document then has its largest level as grade.
     """
 
     name: str
@@ -87,7 +86,7 @@ class Qrels(HtmlView):
         check_grades(query, doc, grades)
         if not by_subtopic or iters is None:
             return cls.build(query, doc, grades, iters=iters, columns=columns, name=name)
-        return cls.build_by_group(query, iters, doc, grades, by_subtopic=True, name=name).with_columns(columns)
+        return cls.build_by_subtopic(query, iters, doc, grades, name=name).with_columns(columns)
 
     @classmethod
     def build(
@@ -126,21 +125,11 @@ class Qrels(HtmlView):
         return made
 
     @classmethod
-    def build_by_group(
-        cls,
-        query: Ids,
-        group: Ids,
-        doc: Ids,
-        level: Floats,
-        *,
-        subgroup: Ids | None = None,
-        by_subtopic: bool = False,
-        name: str = "qrels",
-    ) -> Qrels:
-        """Group the rows by query and judge, or by query and subtopic; with subgroups they are preferences."""
+    def build_by_subtopic(cls, query: Ids, subtopic: Ids, doc: Ids, level: Floats, *, name: str = "qrels") -> Qrels:
+        """Group the rows by query and subtopic."""
         from rankgauge.core.group_judgments import group_rows  # most judgments are grades
 
-        rows = group_rows(query, group, doc, level, subgroup=subgroup, by_subtopic=by_subtopic)
+        rows = group_rows(query, subtopic, doc, level)
         return cls(name, rows.queries, rows.offsets, rows.docs, rows.grades, by_group=rows.by_group)
 
     @classmethod
@@ -201,34 +190,6 @@ class Qrels(HtmlView):
                     hint="a query without judged documents has an empty list" if docs is None else None,
                 ) from None
         return cls.from_dict(graded, columns=columns, name=name)
-
-    @classmethod
-    def from_groups(
-        cls,
-        query: Sequence[object] | Ids,
-        group: Sequence[object] | Ids,
-        doc: Sequence[object] | Ids,
-        level: Sequence[float] | Floats,
-        *,
-        subgroup: Sequence[object] | Ids | None = None,
-        name: str = "qrels",
-    ) -> Qrels:
-        """From parallel columns of several judges' judgments; with subgroups, levels are preferences within them."""
-        ids = {"query id": query, "judgment group": group, "document id": doc, "subgroup": subgroup}
-        columns = {
-            what: column if isinstance(column, Ids) else Ids.from_text(column, what)
-            for what, column in ids.items()
-            if column is not None
-        }
-        levels = np.asarray(level, dtype=np.float64)
-        if len({len(levels), *map(len, columns.values())}) > 1:
-            lengths = ", ".join(f"{len(column)} of {what}" for what, column in columns.items())
-            raise InputError(f"columns differ in length: {lengths}, {len(levels)} of level")
-        queries, docs = columns["query id"], columns["document id"]
-        check_grades(queries, docs, levels)
-        return cls.build_by_group(
-            queries, columns["judgment group"], docs, levels, subgroup=columns.get("subgroup"), name=name
-        )
 
     def __len__(self) -> int:
         return len(self.docs) if self.by_group is None else len(self.by_group)

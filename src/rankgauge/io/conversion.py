@@ -22,9 +22,9 @@ from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits, file_of, is_datase
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats import registry as formats
 from rankgauge.io.formats.case_keys import names_for
-from rankgauge.io.formats.judge_groups import largest_grades
 from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, scores_from_ranks
 from rankgauge.io.formats.registry import Format, WriteRows, write_delimited
+from rankgauge.io.formats.subtopics import largest_grades
 from rankgauge.io.formats.trec import DEFAULT_ITER, lost_extras
 from rankgauge.io.pipeline.grouping import WholeQueries
 from rankgauge.io.pipeline.run_pipeline import RunReader
@@ -34,11 +34,6 @@ from rankgauge.io.sources import Source, can_read_again, open_results, split_sys
 
 UNWRITTEN_COMPRESSIONS = (".bz2", ".xz", ".zst", ".zstd")
 FORMULA_DELIMITERS = {"csv": ",", "tsv": "\t"}
-HELD_JUDGMENTS = {
-    "groups": "the grades of several judges",
-    "preferences": "preferences",
-    "subtopics": "judgments by subtopic",
-}
 KIND_HINT = "choose one: --kind qrels or --kind run"
 
 
@@ -271,17 +266,11 @@ def _drop_unsupported(
 
 
 def check_judgments(judgments: JudgmentKind, format: Format, source: str | Path) -> None:
-    """Raise if a format cannot hold the kind of judgments. Grades become the judgments of one judge."""
+    """Raise if a format cannot hold the kind of judgments. Grades become those of one subtopic."""
     if judgments in ("grades", format.judgments):
         return
     writable = ", ".join(f.name for f in formats.FORMATS if f.judgments == judgments and f.write is not None)
-    hint = f"write {writable}"
-    if judgments == "groups":
-        other = "--from qrels_prefs reads the grades as preferences"
-        if format.judgments == "grades":
-            other = "--from ndeval keeps the largest grade of each document"
-        hint += f"; {other}"
-    raise InputError.at(source, None, f"{format.name} cannot hold {HELD_JUDGMENTS[judgments]}", hint=hint)
+    raise InputError.at(source, None, f"{format.name} cannot hold judgments by subtopic", hint=f"write {writable}")
 
 
 def _repeat_tag(name: str, count: int) -> Ids:

@@ -128,15 +128,7 @@ def build_qrels(read: SourceRows, *, name: str, by_subtopic: bool = False) -> Qr
         return qrels.with_evidence(rows.evidence).with_columns(rows.columns)
     if rows.iters is None:
         raise InputError.at(faults.source, None, "judgments by subtopic need a subtopic for each row")
-    qrels = Qrels.build_by_group(
-        rows.query,
-        rows.iters,
-        rows.doc,
-        rows.value,
-        subgroup=rows.subgroup,
-        by_subtopic=by_subtopic or read.judgments == "subtopics",
-        name=name,
-    )
+    qrels = Qrels.build_by_subtopic(rows.query, rows.iters, rows.doc, rows.value, name=name)
     return qrels.with_queries(rows.empty).with_columns(rows.columns)
 
 

@@ -24,7 +24,7 @@ class Reading:
 
     qrels_format: str | None = setting(
         None,
-        "Set the format of the judgments, if detection is wrong; qrels_prefs, qrels_jg and ndeval must be named.",
+        "Set the format of the judgments, if detection is wrong; ndeval must be named.",
         Section.FILES,
         flag="--qrels-format NAME",
     )

@@ -24,11 +24,8 @@ SPLIT_QUERY = "split-query"
 CONTIGUOUS_LINES = "the lines of each query to be contiguous"
 ONE_DOCUMENT_ONCE = "each document once in the ranking of a query"
 ONE_JUDGMENT = "one judgment of each document for a query"
-ONE_JUDGMENT_PER_GROUP = "one judgment of each document by a group (and subgroup) for a query"
 EXPECTED_JUDGMENTS: dict[JudgmentKind, str] = {
     "grades": ONE_JUDGMENT,
-    "groups": ONE_JUDGMENT_PER_GROUP,
-    "preferences": ONE_JUDGMENT_PER_GROUP,
     "subtopics": "one judgment of each document for a subtopic of a query",
 }
 MAX_SYSTEMS = 6  # named in a message
@@ -135,7 +132,7 @@ def check_judgments(faults: Faults, rows: Batch) -> None:
 def report_repeated_judgments(faults: Faults, rows: Batch, judgments: JudgmentKind, *, by_iter: bool = False) -> None:
     """Add documents with two judgments: for a query, for a query and iter or subtopic, or by a judgment group."""
     is_grouped = judgments != "grades"
-    group = rows.group(by_iter=by_iter or is_grouped, by_subgroup=is_grouped)
+    group = rows.group(by_iter=by_iter or is_grouped)
     first_rows, repeated_rows = repeated(rows.doc, group)
     if len(repeated_rows) and not by_iter and not is_grouped:
         check_no_subtopics(faults, rows, group, first_rows, repeated_rows)
@@ -157,17 +154,16 @@ def report_repeated_judgments(faults: Faults, rows: Batch, judgments: JudgmentKi
 
 
 def _judged_for(rows: Batch, row: int, judgments: JudgmentKind) -> str:
-    """The query of a judgment, and its group or subtopic."""
+    """The query of a judgment, and its subtopic."""
     query = f"query {shown(rows.query[row])}"
     if judgments == "grades" or rows.iters is None:
         return f"for {query}"
-    group = shown(rows.iters[row])
-    return f"for subtopic {group} of {query}" if judgments == "subtopics" else f"by group {group} for {query}"
+    return f"for subtopic {shown(rows.iters[row])} of {query}"
 
 
 def check_no_subtopics(faults: Faults, rows: Batch, query: Ints, first_rows: Ints, repeated_rows: Ints) -> None:
     """Raise if documents have several judgments because there is one for each subtopic."""
-    from rankgauge.io.formats.judge_groups import SUBTOPIC_HINT, describe_subtopics, is_by_subtopic  # few files need it
+    from rankgauge.io.formats.subtopics import SUBTOPIC_HINT, describe_subtopics, is_by_subtopic  # few files need it
 
     if rows.iters is not None and is_by_subtopic(query, rows.iters, rows.doc, repeated_rows):
         found = describe_subtopics(rows.query, rows.iters, rows.doc, int(first_rows[0]), repeated_rows)

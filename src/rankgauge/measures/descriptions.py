@@ -119,4 +119,4 @@ def names(definition: Definition) -> list[str]:
 
 def trec_names(definition: Definition) -> list[str]:
     """The trec_eval families that correspond to this measure."""
-    return [family.name for family in trec.ALL_FAMILIES if family.make is definition]
+    return [family.name for family in trec.TREC_FAMILIES if family.make is definition]

@@ -26,8 +26,6 @@ REQUIRED = object()
 ONE_GRADE: tuple[JudgmentKind, ...] = ("grades", "subtopics", "labels")  # a document has its largest grade
 JUDGMENT_DESCRIPTIONS: dict[JudgmentKind, str] = {
     "grades": "one grade per document",
-    "groups": "grades of several judges (qrels_jg)",
-    "preferences": "preferences",
     "subtopics": "grades by subtopic (ndeval)",
     "evidence": "lists of evidence",
     "passages": "gold passages",
@@ -35,15 +33,7 @@ JUDGMENT_DESCRIPTIONS: dict[JudgmentKind, str] = {
 }
 TO_READ: dict[JudgmentKind, str] = {
     "evidence": 'list it in test cases or a log: "evidence": [["a", "b"], ["c"]] needs a or b, and c',
-    "groups": "--qrels-format qrels_jg reads the second column as the judgment group",
-    "preferences": "--qrels-format qrels_prefs reads grades as preferences, --qrels-format prefs reads preferences",
     "subtopics": "--qrels-format ndeval reads the second column as the subtopic",
-}
-OTHERWISE_READ: dict[tuple[JudgmentKind, JudgmentKind], str] = {
-    ("grades", "groups"): "; --qrels-format ndeval keeps the largest grade of each document",
-    ("preferences", "groups"): "; --qrels-format qrels_prefs reads the grades as preferences",
-    ("groups", "subtopics"): "; --qrels-format qrels_jg reads the second column as the judgment group",
-    ("subtopics", "groups"): "; --qrels-format ndeval reads the second column as the subtopic",
 }
 DOCUMENTED_FIELD = re.compile(r"^(Formula|Reference): ", re.MULTILINE)  # begins a field of a kernel's docstring
 
@@ -269,8 +259,7 @@ class Measure:
         If results are matched with labels, the kernel sees the labels, each at the first result that matches it.
         """
         values = dict(self.parameters)
-        # The kernel of a measure over judgment groups condenses the ranking for each group.
-        if self.definition.judgments != "groups" and values.pop("judged_only", False):
+        if values.pop("judged_only", False):
             hits = hits.judged_only()
         hits = hits.by_label
         if isinstance(values.get("cutoff"), str):
@@ -298,7 +287,7 @@ def _unsuitable_judgments(measure: Measure, judgments: JudgmentKind) -> MeasureE
     else:
         specific = (each for each in DEFINITIONS.values() if each.judgments not in (None, "grades"))
         suitable = ", ".join(definition.name for definition in specific if definition.accepts(judgments))
-        hint = f"these judgments have: {suitable}{OTHERWISE_READ.get((needed, judgments), '')}"
+        hint = f"these judgments have: {suitable}"
     return MeasureError(
         f"{measure.name} needs {JUDGMENT_DESCRIPTIONS[needed]}, but these judgments are "
         f"{JUDGMENT_DESCRIPTIONS[judgments]}",

@@ -141,7 +141,7 @@ def _read_plain(name: str, compat: Compat) -> Sequence[Measure]:
     head, dot, tail = name.partition(".")
     if dot and head in trec.FAMILY_BY_NAME:
         return _read_trec(trec.FAMILY_BY_NAME[head], tail, compat)
-    for family in sorted(trec.ALL_FAMILIES, key=lambda f: -len(f.name)):
+    for family in sorted(trec.TREC_FAMILIES, key=lambda f: -len(f.name)):
         rest = name.removeprefix(family.name + "_")
         if rest != name and re.fullmatch(r"[0-9.,]+", rest):
             return _read_trec(family, rest, compat)

@@ -145,7 +145,4 @@ TREC_SETS: dict[str, str] = {
     "official": "the measures that trec_eval prints by default",
     "all_trec": "all measures of trec_eval",
     "set": "trec_eval's measures of the retrieved set",
-    "prefs": "trec_eval's usual measures of preferences",
-    "all_prefs": "all of trec_eval's measures of preferences",
-    "qrels_jg": "trec_eval's measures of judgments by group",
 }

@@ -14,10 +14,8 @@ from rankgauge.measures.families import (
     average_precision,
     counts,
     first_relevant,
-    judge_groups,
     ndcg,
     precision_recall,
-    preferences,
     user_models,
 )
 from rankgauge.measures.measure import LARGEST_CUTOFF, Definition, Measure
@@ -109,38 +107,10 @@ TREC_FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("rbp_resid", user_models.rbp_residual, "p", since="trec_eval-10"),
     TrecFamily("unj", counts.unjudged, "cutoffs", "5,10,20", since="trec_eval-10"),
 )
-PREFERENCE_FAMILIES = (
-    TrecFamily("prefs_num_prefs_poss", preferences.num_pref, whole=True),
-    TrecFamily("prefs_num_prefs_ful", preferences.num_pref_fulfilled, whole=True),
-    TrecFamily("prefs_num_prefs_ful_ret", preferences.num_pref_fulfilled, whole=True, extra={"scope": "retrieved"}),
-    TrecFamily("prefs_simp", preferences.pref_share),
-    TrecFamily("prefs_pair", preferences.pref_pair_mean),
-    TrecFamily("prefs_avgjg", preferences.pref_group_mean),
-    TrecFamily("prefs_avgjg_Rnonrel", preferences.pref_balanced_mean),
-    TrecFamily("prefs_simp_ret", preferences.pref_share, extra={"scope": "retrieved"}),
-    TrecFamily("prefs_pair_ret", preferences.pref_pair_mean, extra={"scope": "retrieved"}),
-    TrecFamily("prefs_avgjg_ret", preferences.pref_group_mean, extra={"scope": "retrieved"}),
-    TrecFamily("prefs_avgjg_Rnonrel_ret", preferences.pref_balanced_mean, extra={"scope": "retrieved"}),
-    TrecFamily("prefs_simp_imp", preferences.pref_share, extra={"scope": "implied"}),
-    TrecFamily("prefs_pair_imp", preferences.pref_pair_mean, extra={"scope": "implied"}),
-    TrecFamily("prefs_avgjg_imp", preferences.pref_group_mean, extra={"scope": "implied"}),
-)
-GROUP_FAMILIES = (
-    TrecFamily("map_avgjg", judge_groups.group_ap),
-    TrecFamily("P_avgjg", judge_groups.group_precision, "cutoffs", DEFAULT_CUTOFFS),
-    TrecFamily("Rprec_mult_avgjg", judge_groups.group_rprec, "points", MULTIPLES),
-)
-ALL_FAMILIES = (*TREC_FAMILIES, *PREFERENCE_FAMILIES, *GROUP_FAMILIES)
-FAMILY_BY_NAME = {family.name: family for family in ALL_FAMILIES}
-POSITION = {family.name: position for position, family in enumerate(ALL_FAMILIES)}
+FAMILY_BY_NAME = {family.name: family for family in TREC_FAMILIES}
 
 OUTSIDE_ALL = ("dcg", "ideal_dcg", "yaap")  # families that are in no set
 OFFICIAL = ("runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P").split()
-GROUP_SETS = {
-    "prefs": ["runid", "num_q", *(family.name for family in PREFERENCE_FAMILIES[:6])],
-    "all_prefs": ["runid", "num_q", *(family.name for family in PREFERENCE_FAMILIES)],
-    "qrels_jg": ["runid", "num_q", *(family.name for family in GROUP_FAMILIES)],
-}
 SET = "runid num_q num_ret num_rel num_rel_ret utility set_P set_relative_P set_recall set_map set_F".split()
 
 
@@ -152,7 +122,7 @@ def nickname(name: str, compat: Compat) -> list[str] | None:
         return SET
     if name == "all_trec":
         return [f.name for f in TREC_FAMILIES if f.name not in OUTSIDE_ALL and is_available(f, compat)]
-    return GROUP_SETS.get(name)
+    return None
 
 
 def is_available(family: TrecFamily, compat: Compat) -> bool:

@@ -61,7 +61,6 @@ SETTINGS = {
     "conventions": CONVENTIONS_SHAPE,
     "statistics": {
         "test": str,
-        "correction": str,
         "confidence": float,
         "alternative": str,
         "resamples": Maybe(AtMost(MAX_RESAMPLES)),

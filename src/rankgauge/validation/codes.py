@@ -383,20 +383,6 @@ CODES: dict[str, Code] = {
         "create the judgments again with whole grades, negative ones only if you mean them",
         QRELS,
     ),
-    "level": Code(
-        "error",
-        "a preference level that is not a number within the limits",
-        "Preferences are comparisons of levels; trec_eval silently reads 'high' as 0.",
-        "write a number as level, the larger the better",
-        QRELS,
-    ),
-    "contradiction": Code(
-        "error",
-        "preferences of a judgment group that contradict each other",
-        "A ranking cannot fulfill both; trec_eval stops.",
-        "correct the levels, or give judges who disagree different groups",
-        QRELS,
-    ),
     "duplicate-judgment": Code(
         "error",
         "a document judged twice for a query, with the same grade",

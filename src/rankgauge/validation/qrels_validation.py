@@ -1,4 +1,4 @@
-"""Validation of judgments: grades, documents judged twice, contradictory preferences, ids against runs and queries."""
+"""Validation of judgments: grades, documents judged twice, ids against runs and queries."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.arrays import count_by
-from rankgauge.core.hits_builder import join
 from rankgauge.core.id_overlap import IdSide
 from rankgauge.core.ids import Interner, Ints, concatenate, repeated
-from rankgauge.core.preferences import preferences_of
-from rankgauge.core.qrels import ANSWERABLE, Qrels
-from rankgauge.core.run import Run
-from rankgauge.errors import InputError, shown
+from rankgauge.core.qrels import ANSWERABLE
+from rankgauge.errors import shown
 from rankgauge.io.byte_streams import AnyFile
-from rankgauge.io.formats.judge_groups import SUBTOPIC_JUDGMENTS, describe_subtopics, is_by_subtopic
+from rankgauge.io.formats.subtopics import SUBTOPIC_JUDGMENTS, describe_subtopics, is_by_subtopic
 from rankgauge.io.queries import AnyQueries, read_query_ids
 from rankgauge.io.read import SourceRows
 from rankgauge.io.row_checks import EXPECTED_JUDGMENTS, ONE_JUDGMENT
@@ -48,11 +45,8 @@ def validate_qrels(
     table = file.table
     if table is not None and len(table):
         report_duplicate_judgments(table, by_subtopic=options.by_subtopic)
-        if table.judgments == "preferences":  # a level is not a grade
-            report_contradictory_preferences(table)
-        else:
-            report_low_grades(table)
-            report_queries_without_relevant(table)
+        report_low_grades(table)
+        report_queries_without_relevant(table)
         report_shallow_pools(table, options.min_judged)
         id_checks.report_invisible_characters(table)
         id_checks.report_split_queries(table)
@@ -80,13 +74,13 @@ RELEVANT_DOCUMENT = "at least one relevant document per query"
 
 
 def report_duplicate_judgments(table: CheckedRows, *, by_subtopic: bool = False) -> None:
-    """Report documents judged twice for a query (and subtopic or group), with the same grade or with different ones.
+    """Report documents judged twice for a query (and subtopic), with the same grade or with different ones.
 
     If there is one judgment for each subtopic, that is one fault.
     """
     is_grouped = table.judgments != "grades"
     by_iter = by_subtopic or is_grouped
-    group = table.rows.group(by_iter=True, by_subgroup=is_grouped) if by_iter else table.query
+    group = table.rows.group(by_iter=True) if by_iter else table.query
     first_rows, repeated_rows = repeated(table.rows.doc, group)
     iters = table.rows.iters
     if iters is not None and not by_iter and is_by_subtopic(group, iters, table.rows.doc, repeated_rows):
@@ -167,25 +161,3 @@ def report_shallow_pools(table: CheckedRows, limit: int | None) -> None:
         expected=f"at least {limit} judged documents per query",
         found=lambda at: f"{table.sizes[table.query[rows[at]]]} for {table.describe_query(int(rows[at]))}",
     )
-
-
-# Preferences: judgment groups that contradict themselves.
-
-
-def report_contradictory_preferences(table: CheckedRows) -> None:
-    """Report the first contradiction of each query whose preferences contradict each other."""
-    rows = table.rows
-    if table.judgments != "preferences" or rows.iters is None or table.has_fault("conflicting-judgment"):
-        return
-    qrels = Qrels.build_by_group(rows.query, rows.iters, rows.doc, rows.value, subgroup=rows.subgroup)
-    hits = join(qrels, Run.from_dict({}))
-    line_of_query = dict(zip(table.queries, table.rows.line[table.first_rows].tolist(), strict=True))
-    lines, messages = [], []
-    for number, query in enumerate(hits.queries):
-        try:
-            preferences_of(hits, number)
-        except InputError as error:
-            lines.append(line_of_query[query])
-            messages.append(error.message)
-    expected = "preferences of each judgment group that agree with each other"
-    table.add_lines("contradiction", np.array(lines, dtype=np.int64), expected=expected, found=lambda at: messages[at])

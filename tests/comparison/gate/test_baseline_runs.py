@@ -1,25 +1,20 @@
-"""A baseline of several runs: stored one by one, compared by their mean, and tested with what they show of noise."""
+"""A baseline of several runs: stored one by one, and compared by their mean."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rankgauge import Conventions, InputError, Statistics, UsageError, compare, evaluate_runs, gate, write_baseline
+from rankgauge import Conventions, InputError, UsageError, compare, evaluate_runs, gate, write_baseline
 from rankgauge.comparison import Baseline
 from rankgauge.comparison.gate.baseline_file import read_baseline
-from rankgauge.comparison.gate.decision import decide
-from rankgauge.comparison.gate.requirements import GateRule
-from rankgauge.comparison.significance import PairedColumns
 from rankgauge.render.documents.gate import document
 from rankgauge.render.formats.terminal import as_text
-from rankgauge.stats import run_noise
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
 MEASURES = ["RR", "nDCG@10"]
@@ -104,115 +99,10 @@ def test_several_runs_that_are_the_same_change_nothing_but_what_is_known(
         results.append(gate(judged, ranked(bad=range(14)), baseline=path))
     one, three = (result.to_dict() for result in results)
     assert (one["baseline"].pop("runs"), three["baseline"].pop("runs")) == (1, 3)
-    assert [row.pop("run_noise") for row in one["compared"]] == [None, None]
-    assert [row.pop("run_noise") for row in three["compared"]] == [0.0, 0.0]
     del one["baseline"]["file"], three["baseline"]["file"]
     assert json.dumps(one) == json.dumps(three)
     texts = [as_text(document(result)) for result in results]
-    assert "; run-to-run noise unknown (1 baseline run)\n" in texts[0]
-    known = texts[0].replace("noise unknown (1 baseline run)", "noise of 3 baseline runs: none")
-    assert known == texts[1]
-    assert three["baseline"]["false_alarm_rate_95"] is None
-
-
-def test_noise_of_whole_runs_is_reported_and_makes_a_drop_less_significant(
-    judged: Any, runs: list[Any], ranked: Ranked
-) -> None:
-    now = ranked(bad=range(16))
-    noisy, unknown = gate(judged, now, MEASURES, baseline=runs), gate(judged, now, MEASURES, baseline=runs[::2])
-    for row in noisy.compared:
-        assert row.noise is not None
-        assert row.noise.between > 0
-        assert row.to_dict()["run_noise"] == row.noise.deviation
-    assert [row.decision.outcome for row in unknown.compared] == ["worse", "worse"]
-    assert noisy.passed
-    assert unknown.to_dict()["compared"][0]["run_noise"] is None
-    assert unknown.to_dict()["baseline"]["false_alarm_rate_95"] is None
-    rate = noisy.to_dict()["baseline"]["false_alarm_rate_95"]
-    assert 0.05 < rate < 0.5
-    text = as_text(document(noisy))
-    assert f"run-to-run noise of 3 baseline runs: standard deviation RR {noisy.compared[0].noise.deviation:.4f}" in text  # type: ignore[union-attr]  # checked above
-    assert "false alarms: 95 of 100 baselines like this one fail at most " in text
-    assert "run-to-run noise unknown (2 baseline runs)" in as_text(document(unknown))
-    assert "false alarms" not in as_text(document(unknown))
-
-
-def test_a_measure_without_noise_of_whole_runs_by_chance_has_that_of_most_others(
-    judged: Any, runs: list[Any], ranked: Ranked
-) -> None:
-    names = [*MEASURES, "P@1"]
-    baseline = Baseline.of(evaluate_runs(judged, runs, names), 0, 1, 2)
-    rng = np.random.default_rng(1)
-    shifts = np.array([[-0.2, -0.2, 0.0], [0.0, 0.0, 0.0], [0.2, 0.2, 0.0]])
-    noisy = rng.normal(0.5, 0.05, (3, 30, 3))
-    noisy[:, :, 2] -= noisy[:, :, 2].mean(axis=1, keepdims=True) - 0.5  # no run is better than another
-    baseline = replace(
-        baseline,
-        runs=tuple(replace(run, values=noisy[index] + shifts[index]) for index, run in enumerate(baseline.runs)),
-    )
-    noise = [row.noise for row in gate(judged, ranked(), baseline=baseline).compared]
-    assert [measured.between > 0 for measured in noise if measured is not None] == [True, True, True]
-    alone = [row.noise for row in gate(judged, ranked(), "P@1", baseline=baseline).compared]
-    assert [measured.between for measured in alone if measured is not None] == [0.0]
-
-
-@pytest.mark.parametrize("test", ["t", "randomization", "wilcoxon", "bootstrap"])
-@pytest.mark.parametrize("correction", ["auto", "bonferroni", "none"])
-def test_every_test_counts_the_noise(judged: Any, runs: list[Any], ranked: Ranked, test: Any, correction: Any) -> None:
-    statistics = Statistics(test=test, correction=correction, resamples=999)
-    now = ranked(bad=range(16))
-    noisy = gate(judged, now, MEASURES, baseline=runs, rule=GateRule(statistics=statistics))
-    mean = gate(judged, now, MEASURES, baseline=_without_noise(judged, runs), rule=GateRule(statistics=statistics))
-    for wide, narrow in zip(noisy.compared, mean.compared, strict=True):
-        assert wide.decision.p > narrow.decision.p  # type: ignore[operator]  # both have one
-        assert wide.interval.low < narrow.interval.low  # type: ignore[operator]  # both have one
-        assert wide.interval.high > narrow.interval.high  # type: ignore[operator]  # both have one
-        assert wide.decision.smallest_drop > narrow.decision.smallest_drop  # type: ignore[operator]  # both have one
-    assert noisy.passed
-    assert mean.failed
-
-
-def _without_noise(judged: Any, runs: list[Any]) -> Baseline:
-    """The mean of the runs as if it were one run."""
-    baseline = Baseline.of(evaluate_runs(judged, runs, MEASURES), 0, 1, 2)
-    return replace(baseline, runs=(replace(baseline.runs[0], values=baseline.values),))
-
-
-@pytest.mark.parametrize("margin", [0.0, 0.03])
-@pytest.mark.parametrize("deviation", [0.01, 0.1])
-def test_an_outcome_is_what_its_bounds_say_with_noise_too(margin: float, deviation: float) -> None:
-    rng = np.random.default_rng(8)
-    for seed in range(40):
-        stored = rng.normal(0, deviation, (4, 1, 3)) + rng.normal(0, 0.1, (4, 30, 3))
-        now = rng.normal(rng.choice([-0.3, 0, 0.2]), 0.15, (30, 3)) * (rng.random((30, 3)) < rng.choice([0.2, 1]))
-        baseline = stored.mean(axis=0) * (now != 0)
-        noise = tuple(run_noise(stored[:, :, column]) for column in range(3))
-        columns = PairedColumns(now, baseline, ((-1.0, 1.0),) * 3, noise=noise)
-        for decision in decide(columns, GateRule(margin, Statistics(resamples=299, seed=seed))):
-            low, high = decision.interval.low, decision.interval.high
-            assert low is not None
-            assert high is not None
-            worse = high < 0 and -decision.difference >= margin
-            assert (decision.outcome == "worse") == worse
-            assert (decision.outcome == "better") == (low > 0)
-            assert decision.outcome != "no worse"  # 30 queries may miss total losses of more than the margin
-            assert (decision.p is not None and decision.p <= 0.05) == (high < 0)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("only_outcomes")
-@pytest.mark.parametrize("runs", [3, 5, 10])
-def test_of_builds_of_an_unchanged_noisy_system_at_most_6_in_100_fail(runs: int) -> None:
-    rng = np.random.default_rng(runs)
-    builds, failed = 800, 0
-    for seed in range(builds):
-        stored = rng.normal(0, 0.03, (runs, 1)) + rng.normal(0, 0.1, (runs, 40))
-        now = rng.normal(0, 0.03) + rng.normal(0, 0.1, 40)
-        columns = PairedColumns(
-            now[:, np.newaxis], stored.mean(axis=0)[:, np.newaxis], ((-1.0, 1.0),), noise=(run_noise(stored),)
-        )
-        failed += decide(columns, GateRule(statistics=Statistics(resamples=199, seed=seed)))[0].outcome == "worse"
-    assert failed / builds <= 0.06 + 2 * (0.06 * 0.94 / builds) ** 0.5
+    assert texts[0] == texts[1]
 
 
 def test_only_documents_that_every_run_retrieved_can_be_lost(judged: Any, ranked: Ranked) -> None:

@@ -246,12 +246,10 @@ def test_a_rule_that_makes_no_sense_is_refused(name: str, value: float) -> None:
 @pytest.mark.parametrize("confidence", [0.0, 1.0])
 def test_a_confidence_that_leaves_no_room_is_refused(confidence: float) -> None:
     with pytest.raises(UsageError, match="confidence: expected a number between 0 and 1"):
-        GateRule(statistics=Statistics(correction="maxt", confidence=confidence))
+        GateRule(statistics=Statistics(confidence=confidence))
 
 
 def test_a_gate_tests_for_drops_only() -> None:
-    with pytest.raises(UsageError, match="Tukey's test is of several systems"):
-        GateRule(statistics=Statistics(correction="tukey"))
     for alternative in ("greater", "less"):
         with pytest.raises(UsageError, match="a gate tests for drops, whatever the alternative is"):
             GateRule(statistics=Statistics(alternative=alternative))
@@ -261,7 +259,7 @@ def test_only_a_test_of_signs_is_bounded_by_the_number_of_queries() -> None:
     judged, before = {f"q{n}": {"d": 1} for n in range(4)}, {f"q{n}": ["d"] for n in range(4)}
     now = {"q0": ["x", "d"], "q1": ["x", "y", "d"], "q2": ["x", "d"], "q3": ["x", "y", "d"]}
     by_signs = gate(judged, now, "RR", baseline=before)
-    by_t = gate(judged, now, "RR", baseline=before, rule=GateRule(statistics=Statistics(test="t", correction="holm")))
+    by_t = gate(judged, now, "RR", baseline=before, rule=GateRule(statistics=Statistics(test="t")))
     assert by_signs.verdict == "undecided"
     assert by_signs.compared[0].queries_needed == 5
     assert by_t.failed

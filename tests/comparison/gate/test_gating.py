@@ -136,7 +136,7 @@ def test_a_gate_without_a_requirement_or_a_baseline_is_a_usage_error(judged: Any
     with pytest.raises(UsageError, match="margin"):
         gate(judged, ranked(), require="RR>0.5", rule=GateRule(-1))
     with pytest.raises(UsageError, match="confidence"):
-        gate(judged, ranked(), require="RR>0.5", rule=GateRule(statistics=Statistics(correction="maxt", confidence=-1)))
+        gate(judged, ranked(), require="RR>0.5", rule=GateRule(statistics=Statistics(confidence=-1)))
 
 
 def test_without_a_relevant_document_there_is_nothing_to_judge(tmp_path: Path, judged: Any, ranked: Ranked) -> None:

@@ -93,21 +93,6 @@ def test_with_the_run_both_versions_of_the_labels_count_alike(
         assert row.change == pytest.approx(float(change.mean()), abs=1e-14)
 
 
-def test_several_runs_of_a_baseline_keep_their_noise(tmp_path: Path, judged: Any, ranked: Ranked) -> None:
-    path = tmp_path / "several.json"
-    for bad in ([], [1], [2], [3, 4]):
-        write_baseline(path, judged, ranked(bad=bad), MEASURES, append=True, keep_run=True)
-    plain = gate(judged, ranked(), baseline=path)
-    judged["q10"]["unseen"] = 1  # no run has this document, and RR ignores it
-    found = gate(judged, ranked(), "RR", baseline=path)
-    assert found.growth is not None
-    assert found.growth.method == "both orders"
-    assert found.compared[0].noise is not None
-    assert plain.compared[0].noise is not None
-    assert found.compared[0].noise.deviation == plain.compared[0].noise.deviation
-    assert found.compared[0].change == plain.compared[0].change
-
-
 def test_a_baseline_without_judgments_is_refused_with_the_reason(stored: Path, judged: Any, ranked: Ranked) -> None:
     data = json.loads(stored.read_text())
     del data["judgments"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rankgauge import InputError, evaluate, read_qrels, read_run
 from rankgauge.core.ids import Ids, Interner, repeated
 from rankgauge.io.formats.detection import is_prel, is_svmlight
-from rankgauge.io.formats.judge_groups import is_by_subtopic
+from rankgauge.io.formats.subtopics import is_by_subtopic
 
 LETOR = (
     "2 qid:10 1:0.03 2:0.00 3:0.10 #docid = GX001-24 inc = 1 prob = 0.02\n0 qid:10 1:0.5 2:1 3:1 #docid = GX001-25\n"
@@ -84,7 +84,7 @@ def test_judgments_by_subtopic_are_one_error_and_can_be_read_by_subtopic(tmp_pat
         "judgments: document 'd0' of query '1' for '1' and '2' (9 such rows)"
     )
     assert "--qrels-format ndeval reads it" in (error.value.hint or "")
-    assert "--qrels-format qrels_jg" in (error.value.hint or "")
+    assert "rankgauge trec_eval -R qrels_jg" in (error.value.hint or "")
     run = tmp_path / "run"
     run.write_text(RUN, encoding="utf-8")
     qrels = read_qrels(path, by_subtopic=True)

@@ -508,7 +508,7 @@ def test_what_is_counted_once_left_out_or_not_compared_is_named(tmp_path: Path) 
     notes = notes_of(f"{path}#[?relevant]")
     assert "1 of 5 cases left out: no 'relevant'" in notes["left-out"]
     assert "2 cases with the query and labels of another, counted once" in notes["case-repeated"]
-    assert "weight is text, so every query counts the same; to show groups: --by weight" in notes["weight-unused"]
+    assert "weight is not used: every query counts the same; to show groups: --by weight" in notes["weight-unused"]
     with pytest.raises(InputError, match="each query once"):
         read_qrels_of([*cases("relevant"), *cases("relevant", {A: ["d2"]})])
     with pytest.raises(InputError, match="a key 'nope', found 'question', 'relevant', 'weight'"):

@@ -226,7 +226,7 @@ def test_the_table_says_for_which_family_intervals_hold() -> None:
     made = report(3)
     assert made.comparison is not None
     assert "95% CI of Δ (simultaneous)" in Parts(as_html(made)).text
-    holm = compare_evaluation(made.evaluation, statistics=Statistics("randomization", "holm", resamples=500))
+    holm = compare_evaluation(made.evaluation, statistics=Statistics("randomization", resamples=500))
     assert "95% CI of Δ (unadjusted)" in Parts(as_html(replace(made, comparison=holm))).text
 
 

@@ -6,9 +6,15 @@ import getopt
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
-from rankgauge.core.qrels import JudgmentKind
+from rankgauge.adapters.trec_eval.families import (
+    FAMILY_BY_NAME,
+    JUDGMENT_FORMATS,
+    POSITION,
+    JudgmentFormat,
+    accepts,
+    nickname,
+)
 from rankgauge.core.ranking import COMPATS, Compat
 from rankgauge.errors import RankgaugeError, UsageError, nearest, shown
 from rankgauge.measures import trec_names as trec
@@ -72,7 +78,7 @@ def parse(arguments: Sequence[str]) -> Options:
             break
     parameters = requested_parameters(options)
     if options.help or options.version:
-        options.requests = [Request(trec.FAMILY_BY_NAME[name], ()) for name in _in_order(parameters)]
+        options.requests = [Request(FAMILY_BY_NAME[name], ()) for name in _in_order(parameters)]
         return options
     if len(files) != 2:
         raise TrecEvalError(TREC_USAGE_ERROR, f"expected two files, judgments and results, found {len(files)}")
@@ -144,14 +150,14 @@ def requested_parameters(options: Options) -> dict[str, str | None]:
         name, dot, parameter = text.partition(".")
         if dot and not parameter:
             raise TrecEvalError(TREC_USAGE_ERROR, f"illegal measure {shown(text)}: no parameter after the dot")
-        members = trec.nickname(name, options.compat)
+        members = nickname(name, options.compat)
         if members is not None:
             for member in members:
                 parameters.setdefault(member, None)
             continue
-        family = trec.FAMILY_BY_NAME.get(name)
+        family = FAMILY_BY_NAME.get(name)
         if family is None or not trec.is_available(family, options.compat):
-            close = nearest(name, list(trec.FAMILY_BY_NAME))
+            close = nearest(name, list(FAMILY_BY_NAME))
             raise TrecEvalError(
                 TREC_USAGE_ERROR,
                 f"illegal measure {shown(text)}",
@@ -175,7 +181,7 @@ def read_requests(options: Options, parameters: dict[str, str | None]) -> list[R
     """The measures to print, in the order of trec_eval's own table."""
     requests = []
     for name in _in_order(parameters):
-        family = trec.FAMILY_BY_NAME[name]
+        family = FAMILY_BY_NAME[name]
         note_misread_cutoffs(options, family, parameters[name])
         try:
             requests.append(read_request(family, parameters[name], options.compat))
@@ -185,7 +191,7 @@ def read_requests(options: Options, parameters: dict[str, str | None]) -> list[R
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=trec.POSITION.__getitem__)
+    return sorted(names, key=POSITION.__getitem__)
 
 
 def note_misread_cutoffs(options: Options, family: trec.TrecFamily, text: str | None) -> None:
@@ -267,26 +273,6 @@ def share_gains(requests: Sequence[Request]) -> list[Request]:
             request = replace(request, labels=(request.name.encode() + suffix,), pairs=pairs)
         shared.append(request)
     return shared
-
-
-# Its formats of judgments (``-R``), and which families of measures it computes from each.
-
-JudgmentFormat = Literal["qrels", "prefs", "qrels_prefs", "qrels_jg"]
-JUDGMENT_FORMATS: dict[JudgmentFormat, JudgmentKind] = {
-    "qrels": "grades",
-    "prefs": "preferences",
-    "qrels_prefs": "preferences",
-    "qrels_jg": "groups",
-}
-ANY_FORMAT_NAMES = frozenset(("runid", "num_q"))  # which look neither at judgments nor at documents
-
-
-def accepts(family: trec.TrecFamily, judgments: JudgmentFormat) -> bool:
-    """Whether trec_eval computes a family from judgments in this format."""
-    if family.name in ANY_FORMAT_NAMES:
-        return True
-    needed = None if family.make is None else family.make.judgments
-    return (needed or "grades") == JUDGMENT_FORMATS[judgments]
 
 
 # How it stops.

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.adapters.trec_eval.command_line import (
-    ANY_FORMAT_NAMES,
     TREC_COMPUTE_ERROR,
     TREC_NO_QUERIES,
     Options,
@@ -19,7 +18,10 @@ from rankgauge.adapters.trec_eval.command_line import (
     TrecEvalError,
     check_measures,
 )
+from rankgauge.adapters.trec_eval.families import ANY_FORMAT_NAMES, FAMILY_BY_NAME, PREFERENCE_FORMATS
+from rankgauge.adapters.trec_eval.judge_groups import JudgeRows, mean_over_groups
 from rankgauge.adapters.trec_eval.lenient_files import ZScores, read_group_judgments, read_run
+from rankgauge.adapters.trec_eval.preferences import VALUES, ascending_rank, preferences_of
 from rankgauge.adapters.trec_eval.printed_lines import Column, Totals, number_line, summary_lines
 from rankgauge.adapters.trec_eval.query_values import family_values
 from rankgauge.core import ranking
@@ -27,12 +29,8 @@ from rankgauge.core.arrays import Floats
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import join
 from rankgauge.core.ids import Ids, repeated
-from rankgauge.core.judgment_layers import Layer
-from rankgauge.core.preferences import ascending_rank
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, shown
-from rankgauge.measures import trec_names as trec
-from rankgauge.measures.families.judge_groups import mean_over_groups
 
 GROUP_SUFFIX = "_avgjg"
 
@@ -49,29 +47,16 @@ class PreferenceValues:
     """Values of preferences. A query whose judgments contradict themselves is an error when its turn comes."""
 
     hits: Hits
+    rows: JudgeRows
     requests: Sequence[Request]
 
     def values(self, query: int) -> Sequence[float]:
         """The value of each line for a query."""
-        if self.columns is not None:
-            return [float(column[query]) for column in self.columns]
         try:
-            return [float(column[0]) for column in self.values_of(self.hits.select(np.array([query])))]
+            preferences = preferences_of(self.hits, self.rows, query)
         except InputError as error:
             raise TrecEvalError(TREC_COMPUTE_ERROR, error.message) from None
-
-    @cached_property
-    def columns(self) -> list[Floats] | None:
-        """The values of each line for all queries; None if one of them is an error."""
-        try:
-            return self.values_of(self.hits)
-        except InputError:
-            return None
-
-    def values_of(self, hits: Hits) -> list[Floats]:
-        """The values of each line for the queries of a join."""
-        families = [request.family for request in self.requests]
-        return [family.make(**family.extra)(hits) for family in families if family.make is not None]
+        return [float(VALUES[request.name](preferences)) for request in self.requests]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,24 +64,24 @@ class GroupValues:
     """Means over judgment groups."""
 
     hits: Hits
+    rows: JudgeRows
     requests: Sequence[Request]
     options: Options
 
     @cached_property
     def columns(self) -> list[Floats]:
         """The values of each line for all queries."""
-        return list(mean_over_groups(self.hits, self.layer_values).T)
+        return list(mean_over_groups(self.hits, self.rows, self.group_values).T)
 
-    def layer_values(self, layer: Layer) -> Floats:
-        """The values of each line with the judgments of one layer, by the measures that are averaged over groups."""
-        hits = layer.hits
+    def group_values(self, hits: Hits) -> Floats:
+        """The values of each line with the judgments of one group, by the measures that are averaged over groups."""
         if self.options.max_retrieved is not None:
             hits = hits.top(self.options.max_retrieved)
         if self.options.judged_only:
             hits = hits.judged_only()
         columns = []
         for request in self.requests:
-            averaged = trec.FAMILY_BY_NAME[request.name.removesuffix(GROUP_SUFFIX)]
+            averaged = FAMILY_BY_NAME[request.name.removesuffix(GROUP_SUFFIX)]
             columns += family_values(replace(request, family=averaged), hits, self.options)
         return np.column_stack(columns)
 
@@ -107,7 +92,8 @@ class GroupValues:
 
 def group_report(options: Options) -> Iterator[bytes]:
     """The lines that trec_eval prints for judgments other than plain qrels."""
-    judgments = read_group_judgments(options.files[0], options.judgments, options.compat)
+    rows = read_group_judgments(options.files[0], options.judgments, options.compat)
+    judgments = rows.judged
     run, run_id = read_run(options.files[1], options.compat)
     zscores = ZScores.read(options.zscores) if options.zscores is not None else None
     if options.refusal is not None:
@@ -118,12 +104,12 @@ def group_report(options: Options) -> Iterator[bytes]:
     requests = [request for request in options.requests if request.name not in ANY_FORMAT_NAMES]
     query_values: QueryValues
     hits = join(judgments, run, compat=options.compat)
-    if judgments.judgments == "preferences":
+    if options.judgments in PREFERENCE_FORMATS:
         if options.max_retrieved is not None:
             hits = hits.where(ascending_rank(hits) <= options.max_retrieved)
-        query_values = PreferenceValues(hits, requests)
+        query_values = PreferenceValues(hits, rows, requests)
     else:
-        query_values = GroupValues(hits, requests, options)
+        query_values = GroupValues(hits, rows, requests, options)
     broken = repeated_queries(options, judgments.queries, run) if requests else frozenset()
     columns = [Column(request, label, np.zeros(0)) for request in requests for label in request.labels]
     table = []

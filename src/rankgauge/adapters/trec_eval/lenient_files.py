@@ -13,11 +13,11 @@ from rankgauge.adapters.trec_eval.command_line import (
     TREC_COMPUTE_ERROR,
     TREC_FILE_ERROR,
     TREC_ZSCORE_ERROR,
-    JudgmentFormat,
     TrecEvalError,
 )
+from rankgauge.adapters.trec_eval.families import JudgmentFormat
+from rankgauge.adapters.trec_eval.judge_groups import JudgeRows
 from rankgauge.core.arrays import Floats
-from rankgauge.core.group_judgments import GroupJudgments
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat, comparable
@@ -25,7 +25,6 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import read_bytes
 from rankgauge.io.formats import decimals
-from rankgauge.io.formats.judge_groups import GROUP_COLUMNS, group_columns
 from rankgauge.io.formats.white_space import TokenLines, pad, split_columns
 from rankgauge.measures import trec_names as trec
 
@@ -125,29 +124,36 @@ def leading_number(text: bytes) -> float:
 
 # trec_eval 10 reads the line after a comment as a judgment, whatever it begins with.
 COMMENT_AND_NEXT_LINE = re.compile(rb"(?m)^#[^\n]*(?:\n|\Z)([^\n]*(?:\n|\Z))")
+GROUP_COLUMNS: dict[JudgmentFormat, tuple[str, ...]] = {
+    "prefs": ("query", "group", "subgroup", "document", "level"),
+    "qrels_prefs": ("query", "group", "document", "level"),
+    "qrels_jg": ("query", "group", "document", "level"),
+}
+ONLY_GROUP = b"0"  # the subgroup of preferences that name none
 HIDING_LEVEL = -3.0  # trec_eval's mark for "no level yet"; see without_hidden_levels
 
 
-def read_group_judgments(path: str, judgments: JudgmentFormat, compat: Compat) -> Qrels:
+def read_group_judgments(path: str, judgments: JudgmentFormat, compat: Compat) -> JudgeRows:
     """Read ``query group subgroup document level`` (``prefs``) or ``query group document level``."""
     lines = read_group_lines(path, len(GROUP_COLUMNS[judgments]), compat)
-    columns = group_columns(lines, judgments)
+    columns = dict(zip(GROUP_COLUMNS[judgments], map(lines.column, range(len(GROUP_COLUMNS[judgments]))), strict=True))
+    if judgments == "qrels_prefs":
+        columns["subgroup"] = Ids.from_bytes([ONLY_GROUP]).take(np.zeros(len(lines), dtype=np.int64))
     if judgments == "qrels_jg":
-        levels = parse_grades(path, columns.level, lines.line)
+        levels = parse_grades(path, columns["level"], lines.line)
     else:
-        levels = np.array([leading_number(token) for token in columns.level])
+        levels = np.array([leading_number(token) for token in columns["level"]])
         if np.isnan(levels).any():
             row = int(np.flatnonzero(np.isnan(levels))[0])
             raise TrecEvalError(TREC_FILE_ERROR, f"{path}:{lines.line[row]}: level is NaN, which cannot be compared")
     try:
-        qrels = Qrels.build_by_group(
-            columns.query, columns.group, columns.doc, levels, subgroup=columns.subgroup, name=path
+        rows = JudgeRows.of(
+            columns["query"], columns["group"], columns["document"], levels, columns.get("subgroup"), name=path
         )
     except InputError as error:
         raise TrecEvalError(TREC_FILE_ERROR, f"{path}: {error.message}") from None
-    if not isinstance(qrels.by_group, GroupJudgments) or judgments == "qrels_jg":
-        return qrels
-    return replace(qrels, by_group=without_hidden_levels(qrels.by_group, compat))
+    rows = replace(rows, level=comparable(rows.level, compat).astype(np.float64))
+    return rows if judgments == "qrels_jg" else without_hidden_levels(rows)
 
 
 def read_group_lines(path: str, columns: int, compat: Compat) -> TokenLines:
@@ -167,9 +173,9 @@ def read_group_lines(path: str, columns: int, compat: Compat) -> TokenLines:
     return lines
 
 
-def without_hidden_levels(preferences: GroupJudgments, compat: Compat) -> GroupJudgments:
+def without_hidden_levels(preferences: JudgeRows) -> JudgeRows:
     """The judgments without those that trec_eval overlooks: the lowest level of a group whose highest level is -3."""
-    levels = comparable(preferences.level, compat)
+    levels = preferences.level
     if not (levels == HIDING_LEVEL).any():
         return preferences
     kept = np.ones(len(preferences), dtype=bool)

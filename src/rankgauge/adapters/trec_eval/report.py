@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.adapters.trec_eval.command_line import (
-    ANY_FORMAT_NAMES,
     TREC_COMPUTE_ERROR,
     TREC_FILE_ERROR,
     TREC_NO_QUERIES,
@@ -17,6 +16,7 @@ from rankgauge.adapters.trec_eval.command_line import (
     TrecEvalError,
     check_measures,
 )
+from rankgauge.adapters.trec_eval.families import ANY_FORMAT_NAMES
 from rankgauge.adapters.trec_eval.lenient_files import ZScores, check_run_path, read_qrels, read_run
 from rankgauge.adapters.trec_eval.printed_lines import Column, Totals, query_lines, summary_lines
 from rankgauge.adapters.trec_eval.query_values import (

@@ -10,6 +10,7 @@ import click
 
 from rankgauge._version import __version__
 from rankgauge.adapters.trec_eval.command_line import parse
+from rankgauge.adapters.trec_eval.families import FAMILY_BY_NAME, GroupFamily
 from rankgauge.errors import RankgaugeError
 from rankgauge.measures import trec_names as trec
 
@@ -53,13 +54,15 @@ TEXT_FAMILIES = {
 def usage(families: Sequence[trec.TrecFamily] = ()) -> str:
     """The text that -h prints, with a description of each measure given with -m."""
     indent = " " * len("measures: ")
-    names = textwrap.fill("  ".join(trec.FAMILY_BY_NAME), 80, initial_indent=indent, subsequent_indent=indent).lstrip()
+    names = textwrap.fill("  ".join(FAMILY_BY_NAME), 80, initial_indent=indent, subsequent_indent=indent).lstrip()
     return USAGE.format(names=names) + "".join(f"\n{family.name}\n{description(family)}" for family in families)
 
 
 def description(family: trec.TrecFamily) -> str:
     """What a family of measures is, indented."""
     definition = family.make
+    if isinstance(family, GroupFamily):
+        return textwrap.fill(family.description, 80, initial_indent="    ", subsequent_indent="    ") + "\n"
     if definition is None:
         return f"    {TEXT_FAMILIES[family.name]}\n"
     return textwrap.indent(f"{definition.explanation}\n\nFormula: {definition.formula}\n", "    ")

@@ -136,7 +136,7 @@ def unjudged_of(scores: Scores, hits: Hits, grade: float) -> UnjudgedAudit:
     if not can_audit_unjudged(scores.measures, hits):
         raise InputError(
             "the audit of unjudged documents needs one grade per document",
-            hint="an unjudged document has no subtopic, no judge to give it a grade, and no preferences",
+            hint="an unjudged document has no subtopic",
         )
     hits = replace(hits, by_group=None)
     if not (np.isfinite(grade) and grade > 0):

@@ -16,11 +16,11 @@ from rankgauge.io.formats import (
     delimited,
     json_lines,
     json_mapping,
-    judge_groups,
     judgment_lines,
     log_writer,
     question_log,
     relevance_tools,
+    subtopics,
     trec,
 )
 from rankgauge.io.formats.case_tables import is_case_header
@@ -294,44 +294,13 @@ FORMATS = (
         has_names=True,
     ),
     Format(
-        "prefs",
-        "preferences of several judges, as trec_eval -R prefs reads them",
-        {"qrels": "query group subgroup document level"},
-        judge_groups.looks_like_preferences,
-        judge_groups.prefs_batches,
-        _in_parts(judge_groups.write_prefs),
-        frozenset({"iter"}),
-        (".prefs",),
-        judgments="preferences",
-    ),
-    Format(
-        "qrels_prefs",
-        "judgments whose grades are preferences, as trec_eval -R qrels_prefs reads them; only if chosen",
-        {"qrels": "query group document level"},
-        _is_chosen_only,
-        judge_groups.qrels_prefs_batches,
-        _in_parts(judge_groups.write_qrels_prefs),
-        frozenset({"iter"}),
-        judgments="preferences",
-    ),
-    Format(
-        "qrels_jg",
-        "judgments of several judges, as trec_eval -R qrels_jg reads them; only if chosen",
-        {"qrels": "query group document grade"},
-        _is_chosen_only,
-        trec.read_batches,
-        _in_parts(judge_groups.write_qrels_jg),
-        frozenset({"iter"}),
-        judgments="groups",
-    ),
-    Format(
         "ndeval",
         "judgments by subtopic, as ndeval reads them; measures that need one grade per document use its largest; only "
         "if chosen",
         {"qrels": "query subtopic document grade"},
         _is_chosen_only,
         trec.read_batches,
-        _in_parts(judge_groups.write_qrels_jg),
+        _in_parts(subtopics.write_ndeval),
         frozenset({"iter"}),
         judgments="subtopics",
     ),
@@ -406,8 +375,6 @@ def detect_kind(data: bytes, source: str = "input") -> Kind:
         width = len(head.line.split())
         if width in (4, 6) or (width == 3 and delimited.has_ranks(head.lines)):
             return "qrels" if width == 4 else "run"
-        if judge_groups.looks_like_preferences(head, "qrels"):
-            return "qrels"
         check_known_formats(source, sample(head.text), "judgments or a run")
     raise UsageError(f"{source} may contain judgments or a run", hint="choose one: --kind qrels or --kind run")
 

@@ -6,10 +6,8 @@ from rankgauge.measures.families import (
     counts,
     diversity,
     first_relevant,
-    judge_groups,
     ndcg,
     precision_recall,
-    preferences,
     user_models,
 )
 
@@ -19,9 +17,7 @@ __all__ = [
     "counts",
     "diversity",
     "first_relevant",
-    "judge_groups",
     "ndcg",
     "precision_recall",
-    "preferences",
     "user_models",
 ]

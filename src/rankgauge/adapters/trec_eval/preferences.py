@@ -1,21 +1,26 @@
-"""The preferences of each query, with the positions that a ranking gives to their documents."""
+"""Preferences of judges: which of them a ranking fulfills, and the values of trec_eval's measures of them.
+
+A preference for document A over document B is fulfilled if A is retrieved and B is ranked after A or not retrieved.
+Documents with tied scores are in ascending order of their ids, as in trec_eval, which has the descending order for all
+other measures.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property, partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rankgauge.adapters.trec_eval.judge_groups import JudgeRows
 from rankgauge.core.arrays import Floats
-from rankgauge.core.group_judgments import GroupJudgments
+from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
 from rankgauge.errors import InputError, shown
-
-if TYPE_CHECKING:
-    from rankgauge.core.hits import Hits
+from rankgauge.measures.aggregates import total
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +40,14 @@ class ContradictionError(InputError):
         self.position = position
 
 
-def preferences_of(hits: Hits, query: int) -> QueryPreferences:
+def preferences_of(hits: Hits, judgments: JudgeRows, query: int) -> QueryPreferences:
     """The preferences of one query. A group that contradicts itself is an error."""
-    judgments = hits.by_group
-    if not isinstance(judgments, GroupJudgments) or judgments.subgroup is None:
-        raise InputError("the judgments are not preferences")
     positions, retrieved = positions_of(hits, query)
-    rows = judgments.rows(query)
+    rows = slice(int(judgments.offsets[query]), int(judgments.offsets[query + 1]))
     first = int(hits.judged_offsets[query])
     position = positions[judgments.ordinal[rows] - first]
-    group, subgroup, level = judgments.group[rows], judgments.subgroup[rows], judgments.level[rows]
+    group, level = judgments.group[rows], judgments.level[rows]
+    subgroup = np.zeros(len(group), dtype=np.int64) if judgments.subgroup is None else judgments.subgroup[rows]
     order = np.lexsort((position, -level, subgroup, group))
     groups = []
     for part in np.split(order, np.flatnonzero(np.diff(group[order])) + 1) if len(order) else ():
@@ -52,7 +55,7 @@ def preferences_of(hits: Hits, query: int) -> QueryPreferences:
             groups.append(make_group(GroupRows(subgroup[part], level[part], position[part]), retrieved))
         except ContradictionError as error:
             row = first + int(np.flatnonzero(positions == error.position)[0])
-            raise _located(error, hits, judgments, query, row, int(group[part[0]])) from None
+            raise _located(error, judgments, query, row, int(group[part[0]])) from None
     return QueryPreferences(tuple(groups), len(positions), retrieved)
 
 
@@ -76,12 +79,10 @@ def ascending_rank(hits: Hits) -> Ints:
     return hits.tie_first + hits.tie_last - hits.rank
 
 
-def _located(
-    error: ContradictionError, hits: Hits, judgments: GroupJudgments, query: int, row: int, group: int
-) -> InputError:
+def _located(error: ContradictionError, judgments: JudgeRows, query: int, row: int, group: int) -> InputError:
     """The error with the ids of what it is about."""
     return InputError(
-        f"query {shown(hits.queries[query])}, document {shown(judgments.docs[row])}, judgment group "
+        f"query {shown(judgments.judged.queries[query])}, document {shown(judgments.judged.docs[row])}, judgment group "
         f"{shown(judgments.groups[group])}: {error.message}",
         hint="one group is one judge whose preferences agree; give judges who disagree different groups",
     )
@@ -274,3 +275,88 @@ def count_lower(levels: Floats, candidates: Floats) -> int:
 def has_repeats(values: Ints) -> bool:
     """Whether a value appears twice."""
     return len(np.unique(values)) < len(values)
+
+
+# The values of the measures for one query.
+
+
+def possible_count(query: QueryPreferences) -> float:
+    """The number of preferences."""
+    return sum(group.count("all").possible for group in query.groups)
+
+
+def fulfilled_count(query: QueryPreferences, *, scope: Scope) -> float:
+    """The number of preferences that the ranking fulfills."""
+    return sum(group.count(scope).fulfilled for group in query.groups)
+
+
+def fulfilled_share(query: QueryPreferences, *, scope: Scope) -> float:
+    """The share of preferences that the ranking fulfills."""
+    counts = [group.count(scope) for group in query.groups]
+    possible = sum(count.possible for count in counts)
+    return sum(count.fulfilled for count in counts) / possible if possible else 0.0
+
+
+def group_mean(query: QueryPreferences, *, scope: Scope) -> float:
+    """The mean of the share over groups; a group without any preference counts as 0."""
+    counts = (group.count(scope) for group in query.groups)
+    return _mean_share((count for count in counts if count.possible), len(query.groups))
+
+
+def document_pair_mean(query: QueryPreferences, *, scope: Scope) -> float:
+    """The mean over pairs of documents of the share of groups that agree with the ranking."""
+    if len(query.groups) == 1 and not has_repeats(query.groups[0].position):
+        return fulfilled_share(query, scope=scope)  # each pair has one vote
+    first, second = np.nonzero(np.triu(query.votes + query.votes.T, k=1))
+    agreeing = query.votes[first, second]
+    shares = agreeing / (agreeing + query.votes[second, first])
+    both = second < query.retrieved
+    one = (first < query.retrieved) & ~both
+    agreement = shares[both] if scope == "retrieved" else np.concatenate([shares[both], shares[one]])
+    pairs = len(shares) if scope == "all" else len(agreement)
+    return total(agreement) / pairs if pairs else 0.0
+
+
+def balanced_group_mean(query: QueryPreferences, *, scope: Literal["all", "retrieved"]) -> float:
+    """The mean of the share over groups, each with as many nonrelevant documents as relevant ones."""
+    counts = [_balanced(group, scope) for group in query.groups]
+    if not all(count.possible for count in counts):
+        return 0.0
+    return _mean_share(counts, len(query.groups))
+
+
+def _balanced(group: OrderedGroup | PartialGroup, scope: Literal["all", "retrieved"]) -> PairCounts:
+    relevant = int(np.count_nonzero(group.is_relevant))
+    found = int(np.count_nonzero(group.is_relevant & group.is_retrieved))
+    if scope == "all":
+        target, nonrelevant = relevant, int(np.count_nonzero(group.is_nonrelevant))
+    else:
+        target, nonrelevant = found, int(np.count_nonzero(group.is_nonrelevant & group.is_retrieved))
+    if target >= nonrelevant:
+        added = target - nonrelevant
+        return group.count(scope) + PairCounts(found * added, relevant * added)
+    return group.count_limited(target if isinstance(group, OrderedGroup) else relevant, scope)
+
+
+def _mean_share(counts: Iterable[PairCounts], groups: int) -> float:
+    """The mean of the shares over a number of groups, added one by one."""
+    shares = np.array([count.fulfilled / count.possible for count in counts])
+    return total(shares) / groups if groups else 0.0
+
+
+VALUES: dict[str, Callable[[QueryPreferences], float]] = {
+    "prefs_num_prefs_poss": possible_count,
+    "prefs_num_prefs_ful": partial(fulfilled_count, scope="all"),
+    "prefs_num_prefs_ful_ret": partial(fulfilled_count, scope="retrieved"),
+    "prefs_simp": partial(fulfilled_share, scope="all"),
+    "prefs_pair": partial(document_pair_mean, scope="all"),
+    "prefs_avgjg": partial(group_mean, scope="all"),
+    "prefs_avgjg_Rnonrel": partial(balanced_group_mean, scope="all"),
+    "prefs_simp_ret": partial(fulfilled_share, scope="retrieved"),
+    "prefs_pair_ret": partial(document_pair_mean, scope="retrieved"),
+    "prefs_avgjg_ret": partial(group_mean, scope="retrieved"),
+    "prefs_avgjg_Rnonrel_ret": partial(balanced_group_mean, scope="retrieved"),
+    "prefs_simp_imp": partial(fulfilled_share, scope="implied"),
+    "prefs_pair_imp": partial(document_pair_mean, scope="implied"),
+    "prefs_avgjg_imp": partial(group_mean, scope="implied"),
+}

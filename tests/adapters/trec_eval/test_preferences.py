@@ -4,38 +4,54 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankgauge.adapters.trec_eval.families import PREFERENCE_FAMILIES
+from rankgauge.adapters.trec_eval.judge_groups import JudgeRows, mean_over_groups
+from rankgauge.adapters.trec_eval.preferences import VALUES, preferences_of
+from rankgauge.core.arrays import Floats
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import join
+from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, MeasureError
-from rankgauge.io.pipeline.dict_lookup import dict_hits
+from rankgauge.errors import InputError
 from rankgauge.measures.names import parse_measure
-from rankgauge.measures.trec_names import PREFERENCE_FAMILIES
-from tests.needs import require
 
 Row = tuple[str, str, str, float]
-MEASURES = {family.name: parse_measure(family.name) for family in PREFERENCE_FAMILIES}
 
 
-def preferences(rows: list[Row], query: str = "q") -> Qrels:
-    groups, subgroups, docs, levels = zip(*rows, strict=True)
-    return Qrels.from_groups([query] * len(rows), groups, docs, levels, subgroup=subgroups)
+def judge_rows(rows: Sequence[tuple[str, ...]], levels: list[float]) -> JudgeRows:
+    """Rows of a query, a group, perhaps a subgroup, and a document."""
+    query, group, *subgroup, doc = (Ids.from_text(list(column), "id") for column in zip(*rows, strict=True))
+    return JudgeRows.of(query, group, doc, np.array(levels, dtype=float), subgroup[0] if subgroup else None, "judges")
+
+
+def preferences(rows: list[Row], query: str = "q") -> JudgeRows:
+    return judge_rows([(query, *row[:3]) for row in rows], [row[3] for row in rows])
 
 
 def ranked(ranking: list[str], query: str = "q") -> Run:
     return Run.from_dict({query: {doc: float(-rank) for rank, doc in enumerate(ranking)}})
 
 
+def values_of(judgments: JudgeRows, hits: Hits, query: int) -> dict[str, float]:
+    found = preferences_of(hits, judgments, query)
+    return {name: float(value(found)) for name, value in VALUES.items()}
+
+
 def values(rows: list[Row], ranking: list[str], depth: int | None = None) -> dict[str, float]:
-    hits = join(preferences(rows), ranked(ranking)).top(depth)
-    return {name: float(measure(hits)[0]) for name, measure in MEASURES.items()}
+    judgments = preferences(rows)
+    return values_of(judgments, join(judgments.judged, ranked(ranking)).top(depth), 0)
+
+
+def test_every_family_of_preferences_has_values() -> None:
+    assert list(VALUES) == [family.name for family in PREFERENCE_FAMILIES]
 
 
 def closed(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -76,7 +92,7 @@ def test_shares_are_those_of_a_direct_count(seed: int) -> None:
 
 def test_a_perfect_ranking_fulfills_everything_and_its_reverse_nothing() -> None:
     rows: list[Row] = [("a", "s", "d1", 2), ("a", "s", "d2", 1), ("a", "s", "d3", 0)]
-    shares = [name for name in MEASURES if "num" not in name]
+    shares = [name for name in VALUES if "num" not in name]
     assert {values(rows, ["d1", "d2", "d3"])[name] for name in shares} == {1.0}
     worst = values(rows, ["d3", "d2", "d1"])
     assert {worst[name] for name in shares if "Rnonrel" not in name} == {0.0}
@@ -109,18 +125,10 @@ rankings = st.permutations(["d1", "d2", "d3", "d4", "x"]).flatmap(
 )
 
 
-@given(judgments, rankings, st.lists(st.integers(0, 2), min_size=5, max_size=5))
-def test_every_share_is_between_0_and_1_and_a_dict_gives_the_same_join(
-    rows: list[Row], ranking: list[str], scores: list[int]
-) -> None:
-    qrels, results = preferences(rows), {"q": dict(zip(ranking, map(float, scores), strict=False))}
-    hits, same = join(qrels, Run.from_dict(results)), dict_hits(qrels, results)
-    require("compiler", same is not None)
-    assert same is not None
-    for measure in MEASURES.values():
-        value = float(measure(hits)[0])
-        assert measure.definition.range[0] <= value <= measure.definition.range[1]
-        assert value == float(measure(same)[0])
+@given(judgments, rankings)
+def test_every_share_is_between_0_and_1(rows: list[Row], ranking: list[str]) -> None:
+    measured = values(rows, ranking)
+    assert all(0 <= value <= 1 or "num" in name for name, value in measured.items())
 
 
 @pytest.mark.slow
@@ -128,47 +136,35 @@ def test_every_share_is_between_0_and_1_and_a_dict_gives_the_same_join(
 def test_parts_equal_the_whole(queries: list[tuple[list[Row], list[str]]], rng: random.Random) -> None:
     columns = [(f"q{n}", *row) for n, (rows, _) in enumerate(queries) for row in rows]
     rng.shuffle(columns)
-    query, group, subgroup, doc, level = zip(*columns, strict=True)
-    qrels = Qrels.from_groups(query, group, doc, level, subgroup=subgroup)
-    run = Run.from_lists({f"q{n}": ranking for n, (_, ranking) in enumerate(queries)})
-    whole = join(qrels, run)
-    parts = [join(qrels.select(np.array([number])), run) for number in range(len(queries))]
-    alone = [values(rows, ranking) for rows, ranking in queries]
-    for name, measure in MEASURES.items():
-        expected = measure(whole)
-        assert [float(measure(part)[0]) for part in parts] == expected.tolist(), name
-        assert [float(measure(whole.select(np.array([n])))[0]) for n in range(len(queries))] == expected.tolist()
-        assert [of_query[name] for of_query in alone] == expected.tolist()
-    added = join(qrels.with_queries([b"added"]), run)
-    assert MEASURES["prefs_simp"](added).tolist() == [0.0, *MEASURES["prefs_simp"](whole).tolist()]
+    whole = judge_rows([row[:-1] for row in columns], [row[-1] for row in columns])
+    hits = join(whole.judged, Run.from_lists({f"q{n}": ranking for n, (_, ranking) in enumerate(queries)}))
+    for number, (rows, ranking) in enumerate(queries):
+        assert values_of(whole, hits, number) == values(rows, ranking)
 
 
-def group_hits() -> Hits:
-    qrels = Qrels.from_groups(
-        ["q", "q", "q", "q", "r"], ["a", "a", "b", "b", "a"], ["d1", "d2", "d1", "d3", "d1"], [1, 0, 0, 1, 1]
-    )
-    return join(qrels, Run.from_lists({"q": ["d3", "x", "d1"], "r": ["x", "d1"]}))
+GRADED = [("q", "a", "d1"), ("q", "a", "d2"), ("q", "b", "d1"), ("q", "b", "d3"), ("r", "a", "d1")]
+MEANS = {
+    "AP": [(1 / 3 + 1) / 2, 1 / 2],
+    "P@1": [0.5, 0.0],
+    "P@3": [1 / 3, 1 / 3],
+    "Rprec": [0.5, 0.0],
+    "Rprec(mult=3)": [1 / 3, 1 / 3],
+    "AP@2": [0.5, 0.5],
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("GroupAP", [(1 / 3 + 1) / 2, 1 / 2]),
-        ("GroupP@1", [0.5, 0.0]),
-        ("GroupP@3", [1 / 3, 1 / 3]),
-        ("GroupRprec", [0.5, 0.0]),
-        ("GroupRprec(mult=3)", [1 / 3, 1 / 3]),
-        ("GroupAP(judged_only=True)", [1.0, 1.0]),
-        ("GroupAP@2", [0.5, 0.5]),
-    ],
-)
+def group_means(name: str, judgments: JudgeRows, run: Run) -> Floats:
+    hits = join(judgments.judged, run)
+    return mean_over_groups(hits, judgments, lambda layer: parse_measure(name)(layer)[:, np.newaxis])[:, 0]
+
+
+@pytest.mark.parametrize(("name", "expected"), MEANS.items())
 def test_a_mean_over_groups_is_the_mean_of_the_values_with_the_judgments_of_each(
     name: str, expected: list[float]
 ) -> None:
-    hits = group_hits()
-    assert parse_measure(name)(hits).tolist() == pytest.approx(expected)
-    parts = [hits.select(np.array([number])) for number in range(2)]
-    assert [float(parse_measure(name)(part)[0]) for part in parts] == parse_measure(name)(hits).tolist()
+    judgments = judge_rows(GRADED, [1, 0, 0, 1, 1])
+    run = Run.from_lists({"q": ["d3", "x", "d1"], "r": ["x", "d1"]})
+    assert group_means(name, judgments, run).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.slow
@@ -177,35 +173,12 @@ def test_the_groups_of_a_query_are_separate_judgments(seed: int) -> None:
     rng = random.Random(seed)
     docs = [f"d{number}" for number in range(6)]
     grades = {group: {doc: rng.randint(-1, 2) for doc in rng.sample(docs, rng.randint(1, 6))} for group in "abc"}
-    rows = [(group, doc, grade) for group, judged in grades.items() for doc, grade in judged.items()]
-    group, doc, grade = zip(*rows, strict=True)
+    rows = [("q", group, doc) for group, judged in grades.items() for doc in judged]
+    judgments = judge_rows(rows, [grade for judged in grades.values() for grade in judged.values()])
     run = Run.from_dict({"q": {doc: rng.randint(0, 3) for doc in docs}})
-    hits = join(Qrels.from_groups(["q"] * len(rows), group, doc, grade), run)
-    for name, plain in {
-        "GroupAP": "AP",
-        "GroupP@3": "P@3",
-        "GroupRprec": "Rprec",
-        "GroupAP(rel=2)": "AP(rel=2)",
-    }.items():
-        each = [parse_measure(plain)(join(Qrels.from_dict({"q": judged}), run))[0] for judged in grades.values()]
-        assert float(parse_measure(name)(hits)[0]) == pytest.approx(sum(each) / 3)
-
-
-def test_a_measure_needs_its_own_kind_of_judgments() -> None:
-    plain = join(Qrels.from_dict({"q": {"d1": 1}}), ranked(["d1"]))
-    ordered = join(preferences([("a", "s", "d1", 1), ("a", "s", "d2", 0)]), ranked(["d1"]))
-    for name, hits, hint in [
-        ("PrefShare", plain, "--qrels-format qrels_prefs"),
-        ("GroupAP", plain, "--qrels-format qrels_jg"),
-        ("nDCG@10", ordered, "PrefShare"),
-        ("GroupAP", ordered, "PrefShare"),
-        ("AP", group_hits(), "GroupAP"),
-        ("PrefShare", group_hits(), "--qrels-format qrels_prefs"),
-    ]:
-        with pytest.raises(MeasureError, match="needs") as error:
-            parse_measure(name)(hits)
-        assert hint in (error.value.hint or "")
-    assert parse_measure("NumQ")(ordered).tolist() == [1.0]
+    for name in ("AP", "P@3", "Rprec", "AP(rel=2)"):
+        each = [parse_measure(name)(join(Qrels.from_dict({"q": judged}), run))[0] for judged in grades.values()]
+        assert float(group_means(name, judgments, run)[0]) == pytest.approx(sum(each) / 3)
 
 
 def test_a_group_that_contradicts_itself_is_an_error_that_names_query_document_and_group() -> None:
@@ -214,18 +187,6 @@ def test_a_group_that_contradicts_itself_is_an_error_that_names_query_document_a
         values(rows, ["d1"])
 
 
-def test_the_hash_depends_on_groups_and_not_on_the_order_of_rows() -> None:
-    rows: list[Row] = [("a", "s", "d1", 1), ("b", "s", "d2", 2), ("b", "t", "d1", 2)]
-    first = preferences(rows).sha256
-    assert preferences(rows[::-1]).sha256 == first
-    changed: list[list[Row]] = [
-        [("b", *rows[0][1:]), *rows[1:]],
-        [("a", "t", "d1", 1), *rows[1:]],
-        [("a", "s", "d1", 2), *rows[1:]],
-    ]
-    assert len({first, *(preferences(other).sha256 for other in changed)}) == 4
-
-
-def test_columns_of_different_lengths_are_refused() -> None:
-    with pytest.raises(InputError, match="differ in length"):
-        Qrels.from_groups(["q"], ["a"], ["d1", "d2"], [1])
+def test_a_document_that_a_group_grades_twice_is_an_error() -> None:
+    with pytest.raises(InputError, match="document 'd1' is judged twice by group 'a' for query 'q'"):
+        judge_rows([("q", "a", "d1"), ("q", "a", "d1")], [1, 0])
