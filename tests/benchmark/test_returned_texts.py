@@ -93,7 +93,7 @@ def write_config(corpus: str = "", more: str = "") -> None:
 
 
 def test_labels_by_text_are_matched_with_returned_texts_as_with_the_corpus(command: Command) -> None:
-    measures = ("-m", "StRecall@1", "-m", "TokenRecall(budget=2000)")
+    measures = ("-m", "StRecall@1", "-m", "EvidenceAll@1")
     write_config("corpus: corpus.jsonl, ")
     assert benchmark(command, "rankgauge.yaml", *measures).code == 0
     with_corpus = values()
@@ -173,7 +173,7 @@ def test_chunks_that_the_corpus_does_not_have_are_matched_by_their_own_texts(
     command: Command, beside: tuple[str, ...]
 ) -> None:
     write_whole_documents("guide")
-    measures = ("-m", "StRecall@1", "-m", "alpha_nDCG(alpha=1)@3", "-m", "TokenRecall(budget=2000)")
+    measures = ("-m", "StRecall@1", "-m", "alpha_nDCG(alpha=1)@3", "-m", "EvidenceAll@1")
     write_config()
     assert benchmark(command, "rankgauge.yaml", *measures[:2], *measures[4:]).code == 0
     expected = values()

@@ -143,7 +143,7 @@ def last_digit(value: float) -> float:
         ("comparison.differences.0.hedges_g", lambda g: g * (1 + 1e-7)),
         ("comparison.differences.0.minimum_detectable_difference", lambda value: value * (1 + 1e-7)),
         ("comparison.differences.0.queries_needed", lambda n: n + 1),
-        ("comparison.interactions.0.p", lambda p: p + 1e-6),
+        ("comparison.groups.0.p", lambda p: p + 1e-6),
         ("comparison.answer", lambda text: text.replace("lexical", "vector")),
     ],
 )

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.passage_builder import ChunkRows, PartRows, PassageRows, PieceRows, build_passage_judgments
-from rankgauge.core.passage_judgments import PassageJudgments, Unit
+from rankgauge.core.passage_builder import ChunkRows, PassageRows, PieceRows, build_passage_judgments
+from rankgauge.core.passage_judgments import PassageJudgments
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError
 
@@ -18,24 +18,22 @@ def ids(*names: str) -> Ids:
     return Ids.from_text(list(names), "id")
 
 
-def column(*values: int) -> dict[Unit, Ints]:
-    return {"characters": np.array(values, dtype=np.int64)}
+def column(*values: int) -> Ints:
+    return np.array(values, dtype=np.int64)
 
 
-PASSAGES = PassageRows(ids("q", "q", "p"), ids("1", "2", "1"), column(10, 20, 4), column(10, 20, 4))
-CHUNKS = ChunkRows(ids("p", "q", "q"), ids("c", "a", "b"), column(50, 60, 70))
+PASSAGES = PassageRows(ids("q", "q", "p"), ids("1", "2", "1"), column(10, 20, 4))
+CHUNKS = ChunkRows(ids("p", "q", "q"), ids("c", "a", "b"))
 PIECES = PieceRows(np.array([0, 1, 2, 1]), np.array([1, 1, 0, 2]), np.array([0, 0, 0, 5]), np.array([4, 5, 4, 20]))
-PARTS = PartRows(np.array([1, 1, 0, 2]), np.array([50, 55, 0, 0]), np.array([4, 5, 4, 15]), np.array([0, 10, 30, 15]))
 
 
 def built(
     passages: PassageRows = PASSAGES,
     chunks: ChunkRows = CHUNKS,
     pieces: PieceRows = PIECES,
-    parts: PartRows = PARTS,
     coverage: float = 0.5,
 ) -> Qrels:
-    return build_passage_judgments(passages, chunks, pieces, {"characters": parts}, coverage=coverage)
+    return build_passage_judgments(passages, chunks, pieces, coverage=coverage)
 
 
 def test_chunks_are_judged_by_the_largest_share_that_they_cover() -> None:
@@ -50,14 +48,13 @@ def test_chunks_are_judged_by_the_largest_share_that_they_cover() -> None:
 
 def test_the_order_of_rows_does_not_change_the_content_and_everything_else_does() -> None:
     backwards = built(
-        PassageRows(ids("p", "q", "q"), ids("1", "2", "1"), column(4, 20, 10), column(4, 20, 10)),
+        PassageRows(ids("p", "q", "q"), ids("1", "2", "1"), column(4, 20, 10)),
         pieces=replace(PIECES, passage=np.array([2, 1, 0, 1])),
-        parts=PartRows(*(values[::-1] for values in vars(PARTS).values())),
     )
     assert backwards.sha256 == built().sha256
     renamed = replace(PASSAGES, name=ids("1", "3", "1"))
-    moved = replace(PARTS, position=PARTS.position + 1)
-    assert len({qrels.sha256 for qrels in (built(), built(coverage=0.6), built(renamed), built(parts=moved))}) == 4
+    moved = replace(PIECES, start=PIECES.start + 1)
+    assert len({qrels.sha256 for qrels in (built(), built(coverage=0.6), built(renamed), built(pieces=moved))}) == 4
 
 
 def test_queries_can_be_selected_and_added() -> None:
@@ -66,15 +63,11 @@ def test_queries_can_be_selected_and_added() -> None:
     assert isinstance(alone.by_group, PassageJudgments)
     assert list(alone.by_group.passages) == [b"1", b"2"]
     assert alone.by_group.ordinal.tolist() == [0, 0, 1]
-    extents = alone.by_group.extents["characters"]
-    assert extents.chunk_length.tolist() == [60, 70]
-    assert (extents.part_offsets.tolist(), extents.ordinal.tolist()) == ([0, 3], [0, 0, 1])
-    assert extents.position.tolist() == [0, 10, 15]
+    assert alone.by_group.start.tolist() == [0, 0, 5]
     more = qrels.with_queries([b"a", b"z"])
     assert isinstance(more.by_group, PassageJudgments)
     assert np.diff(more.by_group.passage_offsets).tolist() == [0, 1, 2, 0]
     assert more.by_group.query.tolist() == [1, 2, 2, 2]
-    assert more.by_group.extents["characters"].part_query.tolist() == [1, 2, 2, 2]
     assert qrels.binary().by_group is qrels.by_group
 
 
@@ -87,9 +80,6 @@ def test_wrong_tables_are_errors() -> None:
         built(replace(PASSAGES, length=column(10, 0, 4)))
     with pytest.raises(ValueError, match="a piece is not within its passage"):
         built(pieces=replace(PIECES, end=np.array([11, 5, 4, 20])))
-    for within_chunk in ([50, 52, 0, 0], [50, 56, 0, 0], [-1, 55, 0, 0]):
-        with pytest.raises(ValueError, match="a part is not within its chunk, or overlaps another one"):
-            built(parts=replace(PARTS, within_chunk=np.array(within_chunk)))
     with pytest.raises(ValueError, match="different queries"):
         built(pieces=replace(PIECES, chunk=np.array([0, 1, 0, 2])))
     with pytest.raises(ValueError, match="chunks of a query without passages: 'x'"):

@@ -1,4 +1,4 @@
-"""Measures of gold passages: plain sets of characters and tokens, and what must hold of every ranking."""
+"""Measures of gold passages: plain sets of characters, and what must hold of every ranking."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankgauge import InputError, MeasureError, evaluate, parse_measure
+from rankgauge import MeasureError, evaluate, parse_measure
 from rankgauge.comparison.document_changes import explain
 from rankgauge.core.hits_builder import join
 from rankgauge.core.passage_judgments import PassageJudgments
@@ -21,47 +21,9 @@ from rankgauge.core.run import Run
 from tests.measures.chunked_text import ChunkedText, chunked_texts, hits_of, judgments_of
 
 RANKED = ["StRecall@2", "StRecall@9", "alpha_nDCG@3", "alpha_nDCG@9", "alpha_DCG@4", "ERR_IA@3", "nERR_IA@9"]
-BY_TOKENS = [
-    "TokenRecall",
-    "TokenRecall@2",
-    "TokenRecall(budget=4)",
-    "TokenRecall(budget=11,unit='characters')@3",
-    "TokenPrecision@2",
-    "TokenPrecision(unit='characters')",
-    "TokenPrecision(budget=5)",
-    "TokenIoU@3",
-    "TokenIoU(unit='characters')@2",
-    "TokenIoU(budget=4)",
-]
-MEASURES = [parse_measure(name) for name in (*RANKED, *BY_TOKENS)]
+MEASURES = [parse_measure(name) for name in RANKED]
 COVERAGES = st.sampled_from([0.1, 0.5, 0.75, 1.0])
 many_texts = st.lists(chunked_texts(), min_size=1, max_size=5)
-
-
-def value_by_sets(name: str, text: ChunkedText) -> float:
-    measure = parse_measure(name)
-    parameters = dict(measure.parameters)
-    unit = parameters["unit"]
-    retrieved = text.retrieved(unit, parameters["cutoff"], parameters["budget"])
-    gold = text.all_gold(unit)
-    shared = len(gold & set(retrieved))
-    upper_and_lower = {
-        "TokenRecall": (shared, len(gold)),
-        "TokenPrecision": (shared, len(retrieved)),
-        "TokenIoU": (shared, len(gold) + len(retrieved) - shared),
-    }
-    upper, lower = upper_and_lower[measure.definition.name]
-    return upper / lower if lower else 0.0
-
-
-@pytest.mark.slow
-@given(many_texts)
-@settings(max_examples=60)
-def test_token_measures_equal_plain_sets(texts: list[ChunkedText]) -> None:
-    hits = hits_of(texts)
-    for name in BY_TOKENS:
-        expected = [value_by_sets(name, text) for text in texts]
-        assert parse_measure(name)(hits).tolist() == pytest.approx(expected), name
 
 
 def reciprocals(ranks: list[int | None], cutoff: int) -> float:
@@ -146,10 +108,9 @@ def test_the_order_of_chunks_with_the_same_text_does_not_matter_and_a_repeated_o
     for measure in MEASURES:
         values = measure(hits)
         assert values[0] == values[1], measure
-    for name in ("StRecall@9", "ERR_IA@9", "TokenRecall"):
+    for name in ("StRecall@9", "ERR_IA@9"):
         values = parse_measure(name)(hits)
         assert values[0] == values[2]
-    assert parse_measure("TokenPrecision")(hits)[2] <= parse_measure("TokenPrecision")(hits)[0]
 
 
 # A quote of 12 characters, cut into three chunks that overlap in two characters.
@@ -157,8 +118,8 @@ SPLIT = ChunkedText(((10, 22),), ((4, 14), (12, 20), (18, 30), (30, 40)), (3, 0,
 
 
 def test_a_quote_that_is_split_over_chunks_is_found() -> None:
-    scores = evaluate(judgments_of([SPLIT]), {"q00": ["c3", "c0", "c1", "c2"]}, "StRecall@2 StRecall@3 TokenRecall@3")
-    assert scores.values.tolist() == [[0.0, 1.0, 0.75]]
+    scores = evaluate(judgments_of([SPLIT]), {"q00": ["c3", "c0", "c1", "c2"]}, "StRecall@2 StRecall@3")
+    assert scores.values.tolist() == [[0.0, 1.0]]
     whole = evaluate(judgments_of([SPLIT], 1.0), {"q00": ["c3", "c0", "c1", "c2"]}, "StRecall@3 StRecall@4")
     assert whole.values.tolist() == [[0.0, 1.0]]
 
@@ -169,39 +130,18 @@ def test_names_say_that_a_passage_counts_once() -> None:
     assert scores.values.tolist() == [[1.0, 1.0]]
 
 
-def test_a_chunk_whose_length_is_not_known_is_an_error_only_if_it_counts() -> None:
-    qrels = judgments_of([SPLIT])
-    run = {"q00": ["c1", "unknown", "c0"]}
-    assert evaluate(qrels, run, "StRecall@3 TokenRecall@3 TokenPrecision@1").values.shape == (1, 3)
-    assert evaluate(qrels, run, "TokenRecall(budget=2)").values.tolist() == [[0.5]]
-    for name in ("TokenPrecision@2", "TokenIoU", "TokenRecall(budget=4)"):
-        with pytest.raises(InputError, match="the length of a retrieved chunk of query 'q00' is not known"):
-            evaluate(qrels, run, name)
-
-
 def test_what_gold_passages_do_not_have_is_refused() -> None:
-    qrels = judgments_of([SPLIT], tokens=False)
-    run = {"q00": ["c1"]}
-    with pytest.raises(MeasureError, match="tokens were not counted") as error:
-        evaluate(qrels, run, "TokenRecall")
-    assert "unit='characters'" in (error.value.hint or "")
+    qrels = judgments_of([SPLIT])
     with pytest.raises(
         MeasureError, match="nDCG@10 needs one grade per document, but these judgments are gold"
     ) as error:
-        evaluate(qrels, run, "nDCG@10")
-    assert "StRecall, EvidenceAll, alpha_nDCG, ERR_IA, TokenRecall, TokenPrecision, TokenIoU" in (
-        error.value.hint or ""
-    )
-    with pytest.raises(MeasureError, match="TokenRecall needs gold passages"):
-        evaluate({"q": {"a": 1}}, {"q": ["a"]}, "TokenRecall")
-    for wrong in ("TokenRecall(budget=0)", "TokenRecall(budget=1.5)", "TokenRecall(unit='words')"):
-        with pytest.raises(MeasureError, match="of TokenRecall must be"):
-            parse_measure(wrong)
+        evaluate(qrels, {"q00": ["c1"]}, "nDCG@10")
+    assert "StRecall, EvidenceAll, alpha_nDCG, ERR_IA" in (error.value.hint or "")
 
 
-def test_a_difference_of_token_measures_is_attributed_to_chunks() -> None:
+def test_a_difference_is_attributed_to_chunks() -> None:
     qrels = judgments_of([SPLIT])
     before, after = (join(qrels, Run.from_lists({"q00": docs})) for docs in (["c3", "c0"], ["c1", "c0"]))
-    change = explain(parse_measure("TokenPrecision@2"), qrels, before, after, 0)
+    change = explain(parse_measure("StRecall@2"), qrels, before, after, 0)
     assert sum(document.share for document in change.documents) == pytest.approx(change.difference)
     assert {document.doc for document in change.documents} == {"c0", "c1", "c3"}

@@ -63,7 +63,7 @@ class BenchmarkGold:
         notes = (
             *self.labels.notes,
             *match_notes(self.labels, matches, is_complete=self.is_complete),
-            *self._budget_notes(settings),
+            *self._size_notes(),
         )
         scored: dict[str, tuple[Joined, Scores]] = {}
         texts: Mapping[str, str] = {}
@@ -86,14 +86,12 @@ class BenchmarkGold:
         joined = tuple(scored[name][0] for name in runs)
         return Evaluation(qrels, joined, tuple(scored[name][1] for name in runs), texts).renamed(list(runs))
 
-    def _budget_notes(self, settings: Settings) -> list[Note]:
-        """A note about measures that compare different amounts of text."""
-        measures = settings.conventions.measures(settings.measures)
-        unequal = [measure.name for measure in measures if dict(measure.parameters).get("budget") is None]
-        if not unequal or len(set(self.chunking_of.values())) < 2:
+    def _size_notes(self) -> list[Note]:
+        """A note if several chunkings are compared, since a cutoff is a different amount of text in each."""
+        if len(set(self.chunking_of.values())) < 2:
             return []
-        text = "the same number of chunks is a different amount of text in each chunking"
-        return [Note("unequal-budgets", f"{listing(unequal)}: {text}; compare TokenRecall(budget=2000)")]
+        text = "the first k chunks are a different amount of text in each chunking"
+        return [Note("unequal-chunks", f"{text}: compare cutoffs that are about as much text")]
 
 
 def _with_ideal(judgments: Qrels, corpus: Corpus) -> Qrels:

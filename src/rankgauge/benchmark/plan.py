@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -57,20 +57,18 @@ STORED_METHOD = "results"  # of a system whose results existed already
 RERANKED = "hybrid+rerank"
 BENCHMARK_MEASURES = ("kpi",)
 SHIPPED = Path(__file__).parents[1] / "data" / "workshop"
-BUDGET_MEASURES = tuple(f"{name}(budget=2000)" for name in ("TokenRecall", "TokenPrecision", "TokenIoU"))
 DEFAULT_OPTIONS = GoldOptions()
 PATH_KEYS = ("vectors", "query_vectors", "index")  # of a retriever
 
 
-def default_measures(gold: AnyFile | None, chunkings: Sized = (), *, has_corpus: bool = True) -> tuple[str, ...]:
+def default_measures(gold: AnyFile | None, *, has_corpus: bool = True) -> tuple[str, ...]:
     """The measures of a plan that names none: the KPI measures, or those of labels by text.
 
-    Several chunkings are compared at equal budgets of tokens: the first k chunks of each are different amounts of text.
     Without a corpus, an ideal ranking is not known.
     """
     if gold is not None and not has_corpus:
         return tuple(map(str, GoldInputs(gold).measures(None, Conventions())))
-    return BENCHMARK_MEASURES if gold is None else GOLD_MEASURES if len(chunkings) < 2 else BUDGET_MEASURES
+    return BENCHMARK_MEASURES if gold is None else GOLD_MEASURES
 
 
 def default_settings() -> Settings:
@@ -350,7 +348,7 @@ def plan_of(config: Config, path: str | Path, retrievers: Sequence[str] = ()) ->
         systems=over_chunkings(systems or default_systems(), chunkings),
         settings=Settings.of(
             {
-                "measures": default_measures(collection.gold, chunkings, has_corpus=corpus is not None),
+                "measures": default_measures(collection.gold, has_corpus=corpus is not None),
                 "bands": None if corpus is None else collection_bands(corpus),
                 **config_values(config, home),
                 "reading": label_reading(make_reading(reading_values(config))),

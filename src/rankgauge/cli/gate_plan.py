@@ -53,7 +53,7 @@ FEW_QUERIES = 10  # below, a test of drops cannot fail on a few lost queries
 EACH, MEAN = "Success@10 >= 1", "nDCG@10 >= 0.01"
 MEASURES = "nDCG@10, RR@10, Success@10"  # of a search in production, which returns few documents
 QUOTES_EACH, QUOTES_MEAN = "EvidenceAll@10 >= 1", "StRecall@10 >= 0.01"  # of labels that are quotes or spans
-QUOTES_MEASURES = "StRecall@10, EvidenceAll@10, TokenRecall@10"
+QUOTES_MEASURES = "StRecall@10, EvidenceAll@10"
 SEARCH_HINT = "--search ./search.py:search (a function from a text to ids), module:object, or FILE.yaml"
 LABELS_HINT = '--labels FILE (one per line: {"query": "…", "relevant_ids": ["…"]})'
 

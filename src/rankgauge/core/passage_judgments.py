@@ -2,65 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.arrays import Floats, frozen, group_of, last_best, offsets_of, sum_by, within
-from rankgauge.core.formatting import plural
-from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.qrels import JudgmentKind
 from rankgauge.core.ranking import UNRANKED, Compat
-from rankgauge.errors import InputError, MeasureError, shown
-
-Unit = Literal["characters", "tokens"]
-
-
-@dataclass(frozen=True, eq=False)
-class Extents:
-    """How much text passages and chunks have, and where the gold is in the chunks, counted in one unit.
-
-    ``own_length`` is what each passage adds to the gold text of its query: text that it shares with another passage
-    belongs to one of them. A part is a stretch of gold: ``length`` units that begin at ``within_chunk`` in the chunk
-    and at ``position`` in the gold text, which is any line of numbers on which each unit of gold is at one position.
-    The parts of a chunk do not overlap: the gold of a chunk is the union of what passages match in it.
-    """
-
-    own_length: Ints
-    chunk_length: Ints
-    part_offsets: Ints
-    ordinal: Ints
-    within_chunk: Ints
-    length: Ints
-    position: Ints
-
-    @cached_property
-    def part_query(self) -> Ints:
-        """The query number of each part."""
-        return group_of(self.part_offsets)
-
-    def take(self, queries: Ints, passages: Ints, chunks: Ints, judged_offsets: Ints) -> Extents:
-        """The extents of some queries, whose passages and chunks are given."""
-        parts = within(queries, self.part_offsets)
-        query = np.repeat(np.arange(len(queries)), np.diff(self.part_offsets)[queries])
-        return Extents(
-            frozen(self.own_length[passages]),
-            frozen(self.chunk_length[chunks]),
-            frozen(_taken_offsets(self.part_offsets, queries)),
-            frozen(self.ordinal[parts] + _shifts(judged_offsets, queries)[query]),
-            frozen(self.within_chunk[parts]),
-            frozen(self.length[parts]),
-            frozen(self.position[parts]),
-        )
-
-    def spread(self, numbers: Ints, queries: int) -> Extents:
-        """These extents among more queries."""
-        return replace(self, part_offsets=frozen(offsets_of(numbers[self.part_query], queries)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +21,14 @@ class PassageJudgments:
     """What each chunk covers of each gold passage, by query.
 
     There are three tables. Passages: one row per gold passage (a quote or a span), by query; a quote that occurs
-    several times is one passage. Chunks: one row per judgment that these belong to, in ``docs``; a chunk that covers
-    nothing has a row too if its length matters. Pieces: one row per part of a passage that a chunk covers, from
+    several times is one passage. Chunks: one row per judgment that these belong to, in ``docs``; a retrieved chunk that
+    covers nothing has a row too. Pieces: one row per part of a passage that a chunk covers, from
     character ``start`` to ``end`` (exclusive) of the passage; ``passage`` and ``ordinal`` are the rows of the passage
     and of the chunk.
 
     A passage is found at the rank where the chunks so far together cover at least the share ``coverage`` of its
     characters. ``tolerance`` is the edit distance within which texts were matched, as a share of the characters that
-    were compared: the pieces are what it led to. Tokens are counted beside characters if there is a tokenizer.
+    were compared: the pieces are what it led to.
     """
 
     docs: Ids
@@ -87,7 +40,6 @@ class PassageJudgments:
     ordinal: Ints
     start: Ints
     end: Ints
-    extents: Mapping[Unit, Extents]
     coverage: float
     tolerance: float = 0.0
     ideal_chunks: NDArray[np.bool_] | None = (
@@ -153,9 +105,6 @@ class PassageJudgments:
             ordinal=frozen(self.ordinal[pieces] + _shifts(judged_offsets, queries)[query]),
             start=frozen(self.start[pieces]),
             end=frozen(self.end[pieces]),
-            extents={
-                unit: extents.take(queries, passages, chunks, judged_offsets) for unit, extents in self.extents.items()
-            },
             ideal_chunks=None if self.ideal_chunks is None else frozen(self.ideal_chunks[chunks]),
         )
 
@@ -165,7 +114,6 @@ class PassageJudgments:
             self,
             passage_offsets=frozen(offsets_of(numbers[self.passage_query], queries)),
             offsets=frozen(offsets_of(numbers[self.query], queries)),
-            extents={unit: extents.spread(numbers, queries) for unit, extents in self.extents.items()},
         )
 
     def leveled(self, change: object) -> PassageJudgments:
@@ -181,9 +129,6 @@ class PassageJudgments:
         arrays: list[Ints | Floats] = [self.passage_offsets, self.passage_length, self.offsets, self.passage]
         arrays += [self.ordinal, self.start, self.end, np.array([self.coverage])]
         names = [self.kind.encode("ascii"), self.passages.content()]
-        for unit, extents in sorted(self.extents.items()):
-            names.append(unit.encode("ascii"))
-            arrays += [getattr(extents, field.name) for field in fields(extents)]
         if self.ideal_chunks is not None:
             arrays.append(self.ideal_chunks.astype(np.int64))
         return b"".join([*names, *(array.tobytes() for array in arrays)])
@@ -199,9 +144,6 @@ def _shifts(offsets: Ints, groups: Ints) -> Ints:
 
 
 # The rank at which each gold passage is found: in a ranking, and in the ideal ranking of the same chunks.
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,77 +266,3 @@ def chunk_shares(judgments: PassageJudgments) -> Floats:
     shares = np.zeros(len(judgments.docs))
     np.maximum.at(shares, gains.chunk, gains.length / judgments.passage_length[gains.passage])
     return shares
-
-
-# How much gold, and how much text, is in the first chunks of each ranking.
-
-
-@dataclass(frozen=True, eq=False)
-class TextCounts:
-    """The units of text of each query: of its gold, of the gold that was retrieved, and of all that was retrieved.
-
-    Gold counts once, however many passages it belongs to and however often it is retrieved. Retrieved text counts each
-    time.
-    """
-
-    gold: Floats
-    retrieved_gold: Floats
-    retrieved: Floats
-
-
-def count_text(hits: Hits, unit: Unit, cutoff: int | Ints | None, budget: int | None) -> TextCounts:
-    """Count within the first ranks, or within the first units of text; the last chunk within a budget is cut off."""
-    judgments, extents = _extents(hits, unit)
-    hits = hits.top(cutoff)
-    length = extents.chunk_length[hits.ordinal]
-    if budget is not None:
-        check_lengths(hits, unit, budget)
-        length = np.clip(budget - (hits.running(length) - length), 0, length).astype(np.int64)
-    kept = np.zeros(len(hits.judged), dtype=np.int64)
-    kept[hits.ordinal] = length
-    covered = np.clip(kept[extents.ordinal] - extents.within_chunk, 0, extents.length)
-    return TextCounts(
-        gold=sum_by(judgments.passage_query, extents.own_length, len(hits)),
-        retrieved_gold=union_length(extents.part_query, extents.position, extents.position + covered, len(hits)),
-        retrieved=hits.sum(length),
-    )
-
-
-def union_length(query: Ints, begin: Ints, end: Ints, queries: int) -> Floats:
-    """The length of the union of each query's intervals."""
-    if not len(begin):
-        return np.zeros(queries)
-    lowest = int(begin.min())
-    shift = query * (int(end.max()) - lowest + 1) - lowest  # so that no interval reaches those of another query
-    order = np.argsort(begin + shift, kind="stable")
-    first, last = (begin + shift)[order], (end + shift)[order]
-    reached = np.concatenate([first[:1], np.maximum.accumulate(last)[:-1]])
-    return sum_by(query[order], np.maximum(last - np.maximum(first, reached), 0), queries)
-
-
-def check_lengths(hits: Hits, unit: Unit, budget: int | None = None) -> None:
-    """Raise if a chunk that counts is not among the judged ones, so that its length is not known.
-
-    A query without passages has no text to count.
-    """
-    judgments, extents = _extents(hits, unit)
-    length = extents.chunk_length[hits.ordinal]
-    is_known = hits.rank == hits.position  # up to the first chunk without a judgment
-    is_short = (hits.sum(is_known.astype(np.int64)) < hits.retrieved) & (np.diff(judgments.passage_offsets) > 0)
-    if budget is not None:
-        is_short &= hits.sum(np.where(is_known, length, 0)) < budget
-    queries = np.flatnonzero(is_short)
-    if len(queries):
-        raise InputError(
-            f"the length of a retrieved chunk of query {shown(hits.queries[int(queries[0])])} is not known "
-            f"({plural(len(queries), 'such query', 'such queries')})",
-            hint="give the texts of all retrieved chunks",
-        )
-
-
-def _extents(hits: Hits, unit: Unit) -> tuple[PassageJudgments, Extents]:
-    judgments = hits.by_group
-    assert isinstance(judgments, PassageJudgments)
-    if unit not in judgments.extents:
-        raise MeasureError("tokens were not counted", hint="choose a tokenizer, or write unit='characters'")
-    return judgments, judgments.extents[unit]

@@ -367,7 +367,6 @@ _CHECKS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "p": ("a number between 0 and 1", _probability),
     "alpha": ("a number from 0 to 1", lambda value: _number(value, 0, 1)),
     "beta": ("a number above 0", _positive),
-    "budget": (f"a whole number from 1 to {LARGEST_CUTOFF}", lambda v: None if isinstance(v, str) else _cutoff(v)),
     "weight": ("a number of at least 0", lambda value: _number(value, 0, math.inf)),
     "mult": ("a number above 0", _positive),
     "max_rel": ("a grade above 0", _positive),

@@ -111,12 +111,7 @@ CASE_MEASURES = (*DEFAULT_MEASURES, "Success@10")  # of evaluate on test cases: 
 ANSWER_MEASURES = ("RightAnswer@10", "WrongRefusal", "FalseAnswer")  # besides, if some queries have no answer
 LEAK_MEASURES = ("Leak@10",)  # besides, if documents are forbidden
 EVIDENCE_MEASURES = ("EvidenceAll@10", "StRecall@10", "RR@10")  # if queries list evidence and no relevant documents
-GOLD_MEASURES = (
-    "alpha_nDCG@10",
-    "StRecall@10",
-    "TokenRecall(budget=2000)",
-    "TokenPrecision(budget=2000)",
-)  # by text
+GOLD_MEASURES = ("alpha_nDCG@10", "StRecall@10")  # by text
 
 
 def default_measures(

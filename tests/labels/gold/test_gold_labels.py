@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from rankgauge.io.corpus.chunking import Chunk, token_spans
+from rankgauge.io.corpus.chunking import Chunk
 from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.labels import GoldInputs, evaluate_gold
-from rankgauge.labels.gold.exact_matching import MIN_SPLIT_QUOTE
 from rankgauge.labels.gold.gold_labels import read_gold, with_span_texts
 from rankgauge.labels.gold.matching import match_labels
-from rankgauge.labels.gold.quote_matches import MIN_PIECE
 
 WORDS = [f"w{number}" for number in range(60)]
 TEXT = " ".join(WORDS)
@@ -26,55 +22,6 @@ RESET = {"guide.md": "Open the page and reset the settings of your account befor
 
 def span(document: str, start: int, end: int) -> dict[str, Any]:
     return {"doc": document, "start": start, "end": end}
-
-
-@given(
-    spans=st.lists(st.tuples(st.integers(0, 40), st.integers(1, 18)), min_size=1, max_size=6, unique=True),
-    size=st.integers(3, 25),
-    retrieved=st.sets(st.integers(0, 19), min_size=1),
-)
-def test_text_that_spans_share_counts_once(spans: list[tuple[int, int]], size: int, retrieved: set[int]) -> None:
-    parts = [range(first, min(first + size, 60)) for first in range(0, 60, size)]
-    chunks = {f"c{number}": " ".join(WORDS[word] for word in part) for number, part in enumerate(parts)}
-    ids = [f"c{number}" for number in sorted(retrieved) if number < len(parts)] or ["c0"]
-    gold = [span("d.md", BEGINS[first], BEGINS[first + count] - 1) for first, count in spans]
-    inputs = GoldInputs([{"query_id": "q", "gold": gold}], chunks, {"d.md": TEXT})
-    scores = evaluate_gold(inputs, {"q": ids}, ["TokenRecall", "TokenPrecision"])
-    found: set[int] = set()
-    for first, count in spans:
-        words = set(range(first, first + count))
-        for name in ids:
-            shared = words & set(parts[int(name[1:])])
-            quote, piece = (" ".join(WORDS[word] for word in sorted(some)) for some in (words, shared))
-            if shared == words or (len(piece) >= MIN_PIECE and len(quote) >= MIN_SPLIT_QUOTE):
-                found |= shared
-    everything = {word for first, count in spans for word in range(first, first + count)}
-    assert scores["TokenRecall"] == pytest.approx(len(found) / len(everything))
-    assert scores["TokenPrecision"] == pytest.approx(len(found) / sum(len(chunks[name].split()) for name in ids))
-
-
-@given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 18)), min_size=1, max_size=6, unique=True))
-def test_one_chunk_with_the_whole_document_has_each_gold_token_once(spans: list[tuple[int, int]]) -> None:
-    gold = [
-        {"query_id": "q", "gold": [span("d.md", BEGINS[first], BEGINS[first + count] - 1) for first, count in spans]}
-    ]
-    scores = evaluate_gold(
-        GoldInputs(gold, {"d.md": TEXT}, {"d.md": TEXT}),
-        {"q": ["d.md"]},
-        ["TokenRecall", "TokenPrecision", "TokenPrecision(unit='characters')"],
-    )
-    tokens = {word for first, count in spans for word in range(first, first + count)}
-    characters = {at for first, count in spans for at in range(BEGINS[first], BEGINS[first + count] - 1)}
-    assert scores["TokenRecall"] == 1
-    assert scores["TokenPrecision"] == pytest.approx(len(tokens) / len(list(token_spans(TEXT))))
-    assert scores["TokenPrecision(unit='characters')"] == pytest.approx(len(characters) / len(TEXT))
-
-
-def test_spans_of_other_documents_share_nothing_and_a_quote_within_a_span_counts_once() -> None:
-    gold = [{"query_id": "q", "gold": [span("a", 0, 20), span("b", 0, 20), TEXT[:11]]}]
-    documents = {"a": TEXT, "b": TEXT[::-1]}
-    scores = evaluate_gold(GoldInputs(gold, documents, documents), {"q": ["a"]}, ["TokenPrecision(unit='characters')"])
-    assert scores["TokenPrecision(unit='characters')"] == pytest.approx(len(TEXT[:20].strip()) / len(TEXT))
 
 
 def matched(gold: list[dict[str, Any]], chunks: dict[str, str], documents: dict[str, str]) -> list[str]:
@@ -139,5 +86,6 @@ def test_stored_spans_with_their_texts_count_as_the_spans_did(tmp_path: Path) ->
         GoldInputs([{"query_id": "q", "gold": spans}], {"d": TEXT}, {"d.md": TEXT}),
         GoldInputs(path, {"d": TEXT}),
     ]
-    with_documents, alone = (evaluate_gold(each, {"q": ["d"]}, ["TokenPrecision"]) for each in inputs)
-    assert with_documents["TokenPrecision"] == alone["TokenPrecision"] == pytest.approx(30 / 60)
+    with_documents, alone = (evaluate_gold(each, {"q": ["d"]}, ["StRecall@1"]) for each in inputs)
+    assert with_documents["StRecall@1"] == alone["StRecall@1"] == 1
+    assert with_documents.qrels_sha256 == alone.qrels_sha256

@@ -380,7 +380,7 @@ def _plan_without_corpus(source: BenchmarkInput, systems: Mapping[str, PlannedSy
 
 
 def _default_measures(plan: BenchmarkPlan) -> tuple[str, ...]:
-    return default_measures(plan.gold, plan.chunkings, has_corpus=plan.corpus is not None)
+    return default_measures(plan.gold, has_corpus=plan.corpus is not None)
 
 
 class BenchmarkMessages(BenchmarkListener):
