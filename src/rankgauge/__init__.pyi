@@ -17,7 +17,6 @@ from rankgauge.evaluation.conventions import Conventions as Conventions
 from rankgauge.evaluation.evaluate import evaluate as evaluate
 from rankgauge.evaluation.evaluate import evaluate_runs as evaluate_runs
 from rankgauge.evaluation.scores import Scores as Scores
-from rankgauge.evaluation.value_cache import MetricsCache as MetricsCache
 from rankgauge.io.conversion import convert as convert
 from rankgauge.io.corpus.corpus_files import read_corpus as read_corpus
 from rankgauge.io.queries import read_queries as read_queries
@@ -32,6 +31,7 @@ from rankgauge.lists.calculator import ReportAggregator as ReportAggregator
 from rankgauge.lists.functions import hit_at_k as hit_at_k
 from rankgauge.lists.functions import mean_reciprocal_rank as mean_reciprocal_rank
 from rankgauge.lists.functions import ndcg_at_k as ndcg_at_k
+from rankgauge.lists.metrics_cache import MetricsCache as MetricsCache
 from rankgauge.lists.suite import RetrievalMetricsSuite as RetrievalMetricsSuite
 from rankgauge.lists.suite import calculate_confidence_interval as calculate_confidence_interval
 from rankgauge.lists.suite import statistical_significance_test as statistical_significance_test

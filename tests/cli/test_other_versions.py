@@ -133,16 +133,3 @@ def test_the_report_of_a_benchmark(command: Command, folder: Path) -> None:
         "run the benchmark again, or name labels and results: rankgauge report html LABELS RESULTS …"
     )
     check_refused(command("report", "html", "report.json", "-o", "page.html"), path, sentence, path.read_bytes())
-
-
-def test_a_cache(command: Command, folder: Path) -> None:
-    config = folder / "rankgauge.yaml"
-    config.write_text("performance: {caching_enabled: true, cache_file: cache.sqlite}\n")
-    words = ("evaluate", "labels.json", "run.json", "--config", "rankgauge.yaml")
-    assert command(*words).code == 0
-    set_version(folder / "cache.sqlite", 2)
-    sentence = (
-        "cache.sqlite: a cache of version 2, but this rankgauge reads version 1: "
-        "delete the file, since its values are computed again, or name another one"
-    )
-    check_refused(command(*words), folder / "cache.sqlite", sentence, (folder / "cache.sqlite").read_bytes())

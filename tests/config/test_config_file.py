@@ -54,7 +54,6 @@ statistics:
 performance:
   batch_size: 7
   caching_enabled: true
-  cache_file: my.sqlite
   parallel_processing: false
 """
 
@@ -72,7 +71,6 @@ def test_every_key_is_obeyed(tmp_path: Path) -> None:
         bands=BANDS,
         batch_size=7,
         caching=True,
-        cache_file=str(tmp_path / "my.sqlite"),
     )
 
 

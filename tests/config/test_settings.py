@@ -16,10 +16,7 @@ import pytest
 
 from rankgauge import (
     Conventions,
-    InputError,
-    MetricsCache,
     Qrels,
-    Reading,
     Settings,
     Statistics,
     UsageError,
@@ -30,12 +27,10 @@ from rankgauge import (
 from rankgauge.cli.commands.evaluate import compared
 from rankgauge.cli.process import MEMORY_HINT
 from rankgauge.config import load_bands
-from rankgauge.config.settings import default_cache_file
 from rankgauge.core.hits import Joined
-from rankgauge.evaluation import Evaluation, evaluate_runs_cached
+from rankgauge.evaluation import Evaluation
 from rankgauge.io.pipeline import parallel
 from rankgauge.io.pipeline.joining import join_any
-from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.stats.intervals import geometric_mean_interval, mean_interval
 from rankgauge.stats.paired_tests import paired_t
 
@@ -138,54 +133,13 @@ def test_without_grades_a_measure_that_needs_grades_is_refused() -> None:
         evaluated(Settings(measures=("P(rel=2)@5",), conventions=Conventions(graded=False)), GOOD)
 
 
-# --------------------------------------------------------------------------------------------------------- the cache
-
-
-def test_a_cache_changes_no_number_and_is_used(tmp_path: Path) -> None:
-    expected = [scores.to_dict(per_query=True) for scores in evaluate_runs(QRELS, [GOOD, BAD]).scores]
-    for _ in range(2):
-        cached = evaluate_runs_cached(QRELS, [GOOD, BAD], cache_file=tmp_path / "c.sqlite").scores
-        assert [scores.to_dict(per_query=True) for scores in cached] == expected
-    with MetricsCache(tmp_path / "c.sqlite") as cache:
-        assert cache.info().entries == 2 * (len(DEFAULT_MEASURES) + 1)
-
-
-def test_a_configuration_can_ask_for_a_cache(files: list[Path], command: Command) -> None:
-    folder = files[0].parent
-    config = folder / "rankgauge.yaml"
+def test_a_command_says_that_it_keeps_no_values(files: list[Path], command: Command) -> None:
+    config = files[0].parent / "rankgauge.yaml"
     plain = command("evaluate", *files, "-m", "RR", "--format", "json").out
-    config.write_text("performance: {caching_enabled: true, cache_file: c.sqlite}\n")
-    for _ in range(2):
-        assert command("evaluate", *files, "-m", "RR", "--config", config, "--format", "json").out == plain
-    with MetricsCache(folder / "c.sqlite") as cache:
-        assert cache.info().entries == 2 * (1 + 1)
-
-
-def test_a_cache_reads_files_in_any_format(tmp_path: Path) -> None:
-    (tmp_path / "run").write_text("q1 Q0 a 1 2 x\n")
-    (tmp_path / "qrels").write_text("q1 0 a 1\n")
-
-    def cached() -> dict[str, Any]:
-        inputs = (tmp_path / "qrels", [str(tmp_path / "run")], "RR")
-        reading = Reading(fingerprint=True)
-        return evaluate_runs_cached(*inputs, cache_file=tmp_path / "c.sqlite", reading=reading).scores[0].to_dict()
-
-    plain = evaluate(tmp_path / "qrels", tmp_path / "run", "RR", reading=Reading(fingerprint=True))
-    assert cached() == cached() == plain.to_dict()
-
-
-def test_the_cache_is_in_the_users_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_cache_file() == tmp_path / "rankgauge" / "metrics.sqlite"
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert default_cache_file() == tmp_path / ".cache" / "rankgauge" / "metrics.sqlite"
-
-
-def test_a_cache_file_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "c").write_text("not a database, but a text that is long enough" * 20)
-    with pytest.raises(InputError, match="cannot use"):
-        evaluate_runs_cached(QRELS, [GOOD], cache_file=tmp_path / "c")
+    config.write_text("performance: {caching_enabled: true}\n")
+    cached = command("evaluate", *files, "-m", "RR", "--config", config, "--format", "json")
+    assert (cached.code, cached.out) == (0, plain)
+    assert "note: performance.caching_enabled is for Python (RetrievalMetricsSuite)" in cached.err
 
 
 # ---------------------------------------------------------------------------------------------------------- threads

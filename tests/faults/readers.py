@@ -26,7 +26,6 @@ from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.core.run import Run
 from rankgauge.errors import RetrieverError
 from rankgauge.evaluation.evaluate import evaluate
-from rankgauge.evaluation.value_cache import MetricsCache
 from rankgauge.history import EntryFacts, GitState, History
 from rankgauge.history.entry_codec import read_entry, read_labels
 from rankgauge.io.corpus.corpus_files import read_corpus
@@ -161,8 +160,6 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
     with suppress(RetrieverError):
         _live(folder / "live.journal")
     _FAILING.clear()
-    with MetricsCache(folder / "seed.sqlite") as cache:
-        cache.put({"a": b"1" * 40})
     with History.open(folder / "seed.db") as history:
         judged, ranked = {"q1": {"d1": 1, "d2": 0}}, Run.from_dict({"q1": {"d1": 2.0, "d2": 1.0}})
         history.save(
@@ -198,7 +195,6 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
         "pipeline": [(".jsonl", PIPELINE)],
         "story": [(".jsonl", STORY), (".md", STORY_MD)],
         "labeled": [(".jsonl", LABELED)],
-        "cache": [(".sqlite", (folder / "seed.sqlite").read_bytes())],
         "history": [(".db", (folder / "seed.db").read_bytes())],
         "history entry": [(".jsonl", entry.read_bytes())],
         "history labels": [(".jsonl", labels.read_bytes())],
@@ -293,12 +289,6 @@ def _is_finite(data: Any) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _read_cache(path: Path) -> None:
-    with MetricsCache(path) as cache:
-        cache.get("a")
-        cache.info()
 
 
 def _read_history(path: Path) -> None:
@@ -401,7 +391,6 @@ READERS: dict[str, Reader] = {
         Reader("pipeline", "pipeline", evaluate_pipeline, is_json=True),
         Reader("story", "story", read_story),
         Reader("labeled queries", "labeled", read_labeled_queries),
-        Reader("cache", "cache", _read_cache),
         Reader("history", "history", _read_history),
         Reader("history entry", "history entry", read_entry, is_json=True),
         Reader("history import", "history entry", _import, is_json=True),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -15,8 +14,6 @@ from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
 from rankgauge.benchmark.plan import SHIPPED
 from rankgauge.cli.commands.demo import BUNDLED_FILES
 from rankgauge.cli.main import run
-from rankgauge.errors import RankgaugeError
-from rankgauge.evaluation.value_cache import MetricsCache
 
 SEARCH = """
 import os
@@ -34,7 +31,6 @@ measures: [nDCG@10, RR]
 retrievers:
   find: {mode: "faults_search:find"}
 """
-CACHED = "performance: {caching_enabled: true, cache_file: cache.sqlite}\nmeasures: [AP]\n"
 Content = Mapping[str, bytes]
 
 
@@ -76,7 +72,6 @@ def write_collection(folder: Path) -> None:
     (folder / "faults_search.py").write_text(SEARCH)
     (folder / "one.jsonl").write_text('{"query_id": "q0", "doc_id": "d0", "query": "word", "text": "word0"}\n')
     (folder / "rankgauge.yaml").write_text(CONFIG)
-    (folder / "cached.yaml").write_text(CACHED)
 
 
 def version() -> str:
@@ -118,31 +113,6 @@ def benchmark_folder(folder: Path) -> Content | None:
     for name in (MANIFEST, REPORT, COMPARISON, PAGE):
         assert (out / name).stat().st_size, name
     return {"run": (out / "runs/find.jsonl").read_bytes()}
-
-
-def cached_values(folder: Path) -> Content | None:
-    """The entries of the cache; a file without a table holds nothing."""
-    if not (folder / "cache.sqlite").exists():
-        return None
-    with closing(sqlite3.connect(folder / "cache.sqlite")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            return None
-        return dict(connection.execute("SELECT key, value FROM entries ORDER BY key").fetchall()) or None
-
-
-def put_values() -> int:
-    """Several values in one transaction of a cache."""
-    try:
-        with MetricsCache("cache.sqlite") as cache:
-            cache.put({f"{version()}{n}": version().encode() * 50 for n in range(20)})
-    except RankgaugeError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return error.exit_code
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        return 130
-    return 0
 
 
 def read_index(folder: Path) -> Content | None:
@@ -301,13 +271,6 @@ SCENARIOS: dict[str, Scenario] = {
         verified,
         may_be_absent=True,
     ),
-    "cache": Scenario(("cache.sqlite",), put_values, cached_values, starts_empty=True),
-    "cached evaluation": Scenario(
-        ("cache.sqlite",),
-        cli("evaluate", "qrels.trec", "VERSION.trec", "--config", "cached.yaml"),
-        cached_values,
-        starts_empty=True,
-    ),
     "index": Scenario(("index", "run.trec"), fetch_with_index, read_index, may_be_absent=True),
     "workflow": Scenario((".gitlab-ci.yml",), write_workflow, whole_files(".gitlab-ci.yml")),
     "copied collection": Scenario(("copied",), cli("demo", "--copy", "copied"), copied_collection, starts_empty=True),
@@ -385,7 +348,7 @@ SCENARIOS: dict[str, Scenario] = {
 WRITERS: dict[str, tuple[str, ...]] = {
     "demo": ("copied collection", "benchmark"),
     "init": ("workflow",),
-    "evaluate": ("page", "live", "cached evaluation", "history"),
+    "evaluate": ("page", "live", "history"),
     "compare": ("page of a comparison",),
     "gate": ("baseline", "summary"),
     "diff": ("page of a difference",),

@@ -59,7 +59,7 @@ def commands(command: click.Command, path: str = "") -> Iterator[str]:
 def test_every_command_that_writes_a_file_has_a_scenario() -> None:
     assert set(commands(cli)) == {*WRITERS, *WRITE_NO_FILE}
     used = {name for names in WRITERS.values() for name in names}
-    assert used == set(SCENARIOS) - {"cache"}  # which has no command of its own
+    assert used == set(SCENARIOS)
 
 
 @pytest.mark.parametrize(

@@ -303,12 +303,11 @@ del os.environ["HOME"]
 
 @pytest.mark.parametrize("home", ["/proc/nowhere", None], ids=["unwritable", "unknown"])
 def test_nothing_needs_a_home_unless_it_is_asked_for(trials: Trials, home: str | None) -> None:
-    """Results, a project's history, completion and reports work; a cache in the home folder is an error and a hint."""
+    """Results, a project's history and reports work; a file in the folder of an unknown user is an error and a hint."""
     folder, first = trials.folder, UNKNOWN_USER if home is None else ""
     names = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
     variables = dict.fromkeys(names, home or "")
-    (folder / "cached.yaml").write_text("measures: [AP]\nperformance: {caching_enabled: true}\n")
-    (folder / "other.yaml").write_text("performance: {caching_enabled: true, cache_file: ~nobody-here/c.sqlite}\n")
+    (folder / "other.yaml").write_text("gate: {baseline: ~nobody-here/base.json}\n")
     for words in [
         ("evaluate", "qrels.trec", "old.trec", "--save", "--html", "page.html"),
         ("history", "list"),
@@ -317,12 +316,11 @@ def test_nothing_needs_a_home_unless_it_is_asked_for(trials: Trials, home: str |
     ]:
         ended = trials.run(*words, first=first, **variables)
         assert ended.code == 0, ended.errors
-    for config in ("cached.yaml", "other.yaml"):
-        ended = trials.run("evaluate", "qrels.trec", "old.trec", "--config", config, first=first, **variables)
-        assert ended.code == 2, ended.errors
-        error, hint = ended.errors.splitlines()
-        assert error.startswith("error: ")
-        assert hint.startswith("hint: ")
+    ended = trials.run("gate", "qrels.trec", "old.trec", "--config", "other.yaml", first=first, **variables)
+    assert ended.code == 2, ended.errors
+    error, hint = ended.errors.splitlines()
+    assert error.startswith("error: ")
+    assert hint.startswith("hint: ")
 
 
 def test_a_message_is_shown_although_the_working_folder_was_deleted(
@@ -364,7 +362,6 @@ WRITING = {
     "history": ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/history.db"),
     "tag": ("history", "tag", "latest", "good", "--history", "closed/history.db"),
     "export": ("history", "export", "-o", "closed/exported", "--history", "closed/history.db"),
-    "cache": ("evaluate", "qrels.trec", "old.trec", "--config", "closed/cached.yaml"),
 }
 READING = {
     "baseline": ("gate", "qrels.trec", "old.trec", "--baseline", "closed/base.json"),
@@ -379,7 +376,6 @@ def closed(trials: Trials) -> Path:
     """A folder in which nothing can be written, with a history, a baseline and a configuration."""
     closed = trials.folder / "closed"
     closed.mkdir()
-    (trials.folder / "cached.yaml").rename(closed / "cached.yaml")
     for words in (
         ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/history.db"),
         ("gate", "qrels.trec", "old.trec", "--write-baseline", "closed/base.json"),

@@ -1,26 +1,23 @@
-"""JSON that rankgauge wrote, with one value changed: it is read, or refused with a message; a cache is just missed."""
+"""JSON that rankgauge wrote, with one value changed: it is read, or refused with a message."""
 
 from __future__ import annotations
 
 import json
 import random
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rankgauge import InputError, MetricsCache, RankgaugeError, evaluate
+from rankgauge import InputError, RankgaugeError
 from rankgauge.benchmark.folder import MANIFEST
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.comparison.gate.baseline_file import write_baseline
 from rankgauge.comparison.gate.gate import gate
 from rankgauge.core.ids import Ids
-from rankgauge.evaluation.value_cache import evaluate_cached
 from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.report import manifest as manifests
 from rankgauge.retrieval.engines.callables import CallableRetriever
@@ -122,107 +119,6 @@ def test_a_journal(tmp_path: Path, limit: int) -> None:
             except InputError:
                 continue
             assert len(out.read_bytes().splitlines()[0].split()) == 6
-
-
-@pytest.mark.parametrize("bad", [b"", b"\xff", b"null", b"[" * 100_000, b'{"status": []}', 10**13, "text", 0.5])
-def test_a_damaged_entry_of_a_cache_is_a_miss_and_is_replaced(tmp_path: Path, bad: object) -> None:
-    path = tmp_path / "cache.sqlite"
-    expected = evaluate(QRELS, RUN, ["RR", "AP"])
-
-    def cached() -> tuple[Any, int]:
-        with MetricsCache(path) as cache:
-            return evaluate_cached(QRELS, RUN, ["RR", "AP"], cache=cache), cache.info().misses
-
-    cached()
-    with closing(sqlite3.connect(path)) as connection:
-        keys = [key for (key,) in connection.execute("SELECT key FROM entries")]
-    assert len(keys) == 3
-    for key in keys:
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("UPDATE entries SET value = ? WHERE key = ?", (bad, key))
-            if bad == b"\xff":
-                connection.execute("UPDATE entries SET value = CAST(value AS TEXT) WHERE key = ?", (key,))
-        scores, _ = cached()
-        assert np.array_equal(scores.values, expected.values)
-        assert cached()[1] == 0
-
-
-def test_a_value_of_a_cache_that_was_changed_or_belongs_to_another_key_is_computed_again(tmp_path: Path) -> None:
-    """What must hold: no wrong number. A changed bit, or the value of another measure, is a miss and is replaced."""
-    path = tmp_path / "cache.sqlite"
-    expected = evaluate(QRELS, RUN, ["RR", "AP"])
-
-    def cached_values() -> Any:
-        with MetricsCache(path) as cache:
-            return evaluate_cached(QRELS, RUN, ["RR", "AP"], cache=cache).values
-
-    cached_values()
-    with closing(sqlite3.connect(path)) as connection:
-        entries = dict(connection.execute("SELECT key, value FROM entries"))
-    poisoned = [(key, other) for key in entries for name, other in entries.items() if name != key]
-    for key, value in entries.items():
-        for place in range(0, len(value), max(1, len(value) // 40)):
-            poisoned.append((key, value[:place] + bytes([value[place] ^ 1]) + value[place + 1 :]))
-    for key, value in poisoned:
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("UPDATE entries SET value = ? WHERE key = ?", (value, key))
-        assert np.array_equal(cached_values(), expected.values)
-    with closing(sqlite3.connect(path)) as connection:
-        assert dict(connection.execute("SELECT key, value FROM entries")) == entries
-
-
-@pytest.mark.parametrize("kind", ["garbage", "empty folder", "link to notes", "link to a database", "database"])
-def test_a_cache_that_is_something_else_is_refused_and_left_as_it_is(
-    kind: str, tmp_path: Path, command: Callable[..., Any]
-) -> None:
-    """What must hold: one message that names the file and what to do, exit code 2, and not a byte changed."""
-    path, other = tmp_path / "cache.sqlite", tmp_path / "other"
-    if kind == "empty folder":
-        path.mkdir()
-    elif kind in ("garbage", "link to notes"):
-        other.write_bytes(b"my notes, not a database\n" * 100)
-    else:
-        with closing(sqlite3.connect(other)) as connection, connection:
-            connection.execute("CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB)")
-            connection.execute("INSERT INTO entries VALUES ('k', 'v')")
-    if kind.startswith("link"):
-        path.symlink_to(other)
-    elif other.exists():
-        other.rename(path)
-    before = None if path.is_dir() else path.read_bytes()
-    (tmp_path / "q").write_text("1 0 a 1\n")
-    (tmp_path / "r").write_text("1 Q0 a 1 1 x\n")
-    (tmp_path / "c.yaml").write_text(f"performance: {{caching_enabled: true, cache_file: {path}}}\n")
-    done = command("evaluate", tmp_path / "q", tmp_path / "r", "--config", tmp_path / "c.yaml", "-m", "RR")
-    assert (done.code, done.out) == (2, ""), done.err
-    assert done.err.startswith("error: ")
-    assert "cache.sqlite" in done.err
-    assert done.err.count("\nhint: ") == 1
-    assert "Traceback" not in done.err
-    assert (None if path.is_dir() else path.read_bytes()) == before
-    assert path.is_symlink() == kind.startswith("link")
-
-
-def test_a_cache_whose_table_is_damaged_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    path = tmp_path / "cache.sqlite"
-    with MetricsCache(path) as cache:
-        cache.put({"a": b"1"})
-    data = path.read_bytes()
-    for damage in (b"\xff\xfe BLE", b"CREATE\xffTABL", b"\0" * 12):
-        path.write_bytes(data.replace(b"CREATE TABLE"[: len(damage)], damage[:12]))
-        with pytest.raises(InputError, match=r"cannot use .* as a cache") as error, MetricsCache(path) as cache:
-            cache.get("a")
-        assert "delete the file" in (error.value.hint or "")
-
-
-def test_an_entry_of_a_metric_that_is_damaged_is_a_miss(tmp_path: Path) -> None:
-    with MetricsCache(tmp_path / "cache.sqlite") as cache:
-        cache.cache_metric("q1", "ndcg", 10, 0.5, content="c")
-    for bad in (b"", b"1234567", b"123456789", 3):
-        with closing(sqlite3.connect(tmp_path / "cache.sqlite")) as connection, connection:
-            connection.execute("UPDATE entries SET value = ?", (bad,))
-        with MetricsCache(tmp_path / "cache.sqlite") as cache:
-            assert cache.get_cached_metric("q1", "ndcg", 10, content="c") is None
 
 
 @pytest.mark.parametrize(

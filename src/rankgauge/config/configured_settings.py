@@ -39,7 +39,7 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
     for name in ("measures", "by", "require", "require_each"):
         if name in values:
             values[name] = tuple(values[name])
-    for name in ("cache_file", *(["baseline", "allow"] if section == "gate" else [])):  # elsewhere a baseline is a name
+    for name in ("baseline", "allow") if section == "gate" else ():  # elsewhere a baseline is a name
         if name in values and folder is not None and not values[name].startswith(HISTORY_PREFIX):
             values[name] = str(folder / expanded_path(values[name]))
     if config.kpi is not None:

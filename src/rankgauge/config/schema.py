@@ -121,12 +121,12 @@ class StatisticalAnalysis(ConfigSection):
     alpha_level: Annotated[float, Field(gt=0, lt=1)] = Field(default=0.05, description="1 − statistics.confidence.")
 
 
-@with_settings(Settings, only=("batch_size", "cache_file"))
+@with_settings(Settings, only=("batch_size",))
 class PerformanceSection(ConfigSection):
     """How the work is done; no number depends on it."""
 
     caching_enabled: bool = Field(
-        default=False, description="Whether `evaluate` keeps values, by the content they were computed from."
+        default=False, description="Whether RetrievalMetricsSuite keeps values in memory; commands keep none."
     )
     parallel_processing: bool = Field(
         default=True, description="Whether several large runs may be read at the same time."

@@ -5,7 +5,6 @@ A command puts its options over what a configuration sets (``configured_settings
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, field, fields
 from pathlib import Path
@@ -75,13 +74,6 @@ class Settings:
     )
     batch_size: int = setting(100, "Queries held in memory at once, for lists.", Section.OTHER, flag="-", limits=">=1")
     caching: bool = False
-    cache_file: str | None = setting(
-        None,
-        "The cache.  [default: metrics.sqlite in the user's cache folder]",
-        Section.OTHER,
-        flag="-",
-        kind="path",
-    )
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -136,11 +128,6 @@ def make_reading(values: Mapping[str, Any]) -> Reading:
     limits = {name: values[name] for name in declared(Limits) if name in values}
     own = {name: value for name, value in values.items() if name not in limits}
     return Reading(limits=Limits(**limits), **own)
-
-
-def default_cache_file() -> Path:
-    """The cache of a configuration that names none: in the user's cache folder."""
-    return expanded_path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "rankgauge" / "metrics.sqlite"
 
 
 def expanded_path(path: str) -> Path:

@@ -5,8 +5,5 @@ from rankgauge.evaluation.audit.ties import audit_ties as audit_ties
 from rankgauge.evaluation.audit.unjudged import UnjudgedAudit as UnjudgedAudit
 from rankgauge.evaluation.audit.unjudged import audit_unjudged as audit_unjudged
 from rankgauge.evaluation.evaluate import Evaluation as Evaluation
-from rankgauge.evaluation.value_cache import content_key as content_key
-from rankgauge.evaluation.value_cache import evaluate_cached as evaluate_cached
-from rankgauge.evaluation.value_cache import evaluate_runs_cached as evaluate_runs_cached
 
 __all__: list[str]

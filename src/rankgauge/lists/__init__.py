@@ -5,6 +5,7 @@
     batches      evaluate_retrieval_batch  batch_evaluate_metrics
     calculator   MetricsCalculator  IRMetrics  ReportAggregator
     suite        RetrievalMetricsSuite  calculate_confidence_interval  statistical_significance_test
+    metrics_cache  MetricsCache
     list_join    lists in, ``Hits`` out; which measures count a repeated document and which read grades
 
 There are no formulas here: every number is a measure of the registry applied to the join of the lists.

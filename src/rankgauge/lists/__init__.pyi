@@ -14,6 +14,7 @@ from rankgauge.lists.functions import ndcg_at_k as ndcg_at_k
 from rankgauge.lists.functions import precision_at_k as precision_at_k
 from rankgauge.lists.functions import recall_at_k as recall_at_k
 from rankgauge.lists.functions import reciprocal_rank as reciprocal_rank
+from rankgauge.lists.metrics_cache import MetricsCache as MetricsCache
 from rankgauge.lists.suite import RetrievalMetricsSuite as RetrievalMetricsSuite
 from rankgauge.lists.suite import Significance as Significance
 from rankgauge.lists.suite import SuiteResult as SuiteResult

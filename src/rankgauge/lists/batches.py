@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +29,9 @@ from rankgauge.lists.list_join import (
 from rankgauge.measures.aggregates import RunningAggregate
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measures
+
+if TYPE_CHECKING:
+    from rankgauge.lists.metrics_cache import MetricsCache
 
 DEFAULT_METRICS = ("hit@1", "hit@3", "hit@5", "ndcg@5", "ndcg@10", "mrr")
 DEFAULT_BATCH_SIZE = 100
@@ -61,12 +65,14 @@ def batch_evaluate_metrics(
     *,
     batch_size: int = DEFAULT_BATCH_SIZE,
     graded: bool = True,
+    cache: MetricsCache | None = None,
 ) -> dict[str, float | None]:
     """The value of each metric over queries that may come from a generator: at most one batch is held in memory.
 
     The values equal those of :func:`evaluate_retrieval_batch` to the last digit, whatever the batch size. Without
     ``retrieval_results``, each query has its own as ``retrieved_docs``. A measure that depends on the largest grade of
-    all queries (ERR) needs it in its name, as in ``ERR(max_rel=3)@10``.
+    all queries (ERR) needs it in its name, as in ``ERR(max_rel=3)@10``. With a ``cache``, the values of a batch that it
+    has are not computed again.
     """
     if batch_size < 1:
         raise InputError(f"batch_size must be at least 1, found {batch_size}")
@@ -75,11 +81,17 @@ def batch_evaluate_metrics(
     evaluated = 0
     for batch_queries, results in _batches(queries, retrieval_results, batch_size):
         batch = check_batch(batch_queries, results, measures.values(), graded=graded, first_number=evaluated + 1)
-        joined = batch.join()
+        compute = partial(_batch_values, batch, measures)
+        values = compute() if cache is None else cache.batch_values(batch, measures, compute)
         evaluated += len(batch_queries)
-        for name, measure in measures.items():
-            aggregates[name].add(without_nan(joined(measure)))
+        for name, column in values.items():
+            aggregates[name].add(without_nan(column))
     return {name: aggregate.value for name, aggregate in aggregates.items()}
+
+
+def _batch_values(batch: ListBatch, measures: Mapping[str, Measure]) -> dict[str, Floats]:
+    joined = batch.join()
+    return {name: joined(measure) for name, measure in measures.items()}
 
 
 def measures_by_name(metrics: Iterable[str] | str | None) -> dict[str, Measure]:

@@ -19,7 +19,6 @@ from rankgauge.core.formatting import number
 from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import MeasureError, UsageError, nearest, printable, shown
 from rankgauge.evaluation.mean_intervals import interval_of
-from rankgauge.evaluation.value_cache import MetricsCache, content_key
 from rankgauge.lists import functions
 from rankgauge.lists.batches import (
     GRADES_KEY,
@@ -34,6 +33,7 @@ from rankgauge.lists.batches import (
     without_nan,
 )
 from rankgauge.lists.list_join import AnyIds, ranked_ids
+from rankgauge.lists.metrics_cache import MetricsCache
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
@@ -76,7 +76,7 @@ class RetrievalMetricsSuite:
             "precision": functions.precision_at_k,
         }
         self.settings = _settings_from(config)
-        self.cache = MetricsCache(self.settings.cache_file) if self.settings.caching else None
+        self.cache = MetricsCache() if self.settings.caching else None
 
     def register(self, name: str, metric: Metric) -> None:
         """Add a metric; a name that is already registered is an error."""
@@ -106,7 +106,10 @@ class RetrievalMetricsSuite:
         if not graded:
             self.settings.conventions.measures(tuple(measures.values()))  # refuses measures that need grades
         batch = check_batch(queries, retrieval_results, measures.values(), graded=graded)
-        values = self._cached_values(batch, measures)
+        if self.cache is None:
+            values = self._compute(batch, measures)
+        else:
+            values = self.cache.batch_values(batch, measures, lambda: self._compute(batch, measures))
         return SuiteResult(
             metrics={
                 name: running_aggregate(measures[name]).add(without_nan(column)).value
@@ -135,19 +138,6 @@ class RetrievalMetricsSuite:
     def _interval(self, measure: Measure, values: Floats) -> Ends:
         interval = interval_of(values, measure, confidence=self.settings.statistics.confidence)
         return (None, None) if interval.low is None or interval.high is None else (interval.low, interval.high)
-
-    def _cached_values(self, batch: ListBatch, measures: Mapping[str, Measure]) -> dict[str, Floats]:
-        if self.cache is None:
-            return self._compute(batch, measures)
-        # repr writes lists, strings and numbers without ambiguity, and much faster than one value at a time.
-        content = content_key("lists", repr(batch))
-        keys = {name: content_key(content, measure.name) for name, measure in measures.items()}
-        cached = {name: self.cache.get(key) for name, key in keys.items()}
-        if any(value is None for value in cached.values()):
-            computed = self._compute(batch, measures)
-            self.cache.put({keys[name]: computed[name].astype("<f8").tobytes() for name in measures})
-            return computed
-        return {name: np.frombuffer(value or b"", dtype="<f8") for name, value in cached.items()}
 
     def _compute(self, batch: ListBatch, measures: Mapping[str, Measure]) -> dict[str, Floats]:
         frozen = {name: batch.freeze(measure) for name, measure in measures.items()}

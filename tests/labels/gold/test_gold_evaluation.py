@@ -12,10 +12,8 @@ import pytest
 
 import rankgauge
 from rankgauge.errors import InputError, UsageError
-from rankgauge.evaluation import evaluate_cached
 from rankgauge.io import write_log
 from rankgauge.labels import GoldInputs, GoldOptions, evaluate_gold, evaluate_gold_runs, read_gold
-from rankgauge.labels.gold.gold_evaluation import judge_runs
 
 Command = Callable[..., Any]
 CHUNKS = {
@@ -217,16 +215,6 @@ def test_the_conventions_say_coverage_and_tolerance(tmp_path: Path, command: Com
         "a passage is found at coverage 0.5, matched with tolerance 0.1,"
     )
     assert "passages" not in rankgauge.evaluate({"q": {"a": 1}}, {"q": ["a"]}).conventions.to_dict()
-
-
-def test_values_on_passages_are_not_cached() -> None:
-    """The hash of the judgments is that of the labels, and the chunks can be others."""
-    cache = rankgauge.MetricsCache()
-    for chunks in (CHUNKS, {**CHUNKS, "a": CHUNKS["b"], "b": CHUNKS["a"]}):
-        inputs = GoldInputs(GOLD, chunks)
-        part = judge_runs(inputs, [RANKINGS])[0]
-        cached = evaluate_cached(part.judgments, part.runs[0], MEASURES, cache=cache)
-        assert values(cached) == values(evaluate_gold(inputs, RANKINGS, MEASURES))
 
 
 def test_labels_check_sends_labels_by_text_to_labels_resolve(tmp_path: Path, command: Command) -> None:

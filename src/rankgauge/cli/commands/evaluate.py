@@ -53,7 +53,7 @@ from rankgauge.cli.printing import (
     write,
     write_document,
 )
-from rankgauge.config.settings import Settings, default_cache_file
+from rankgauge.config.settings import Settings
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import Run
 from rankgauge.errors import UsageError, printable
@@ -229,12 +229,12 @@ class EvaluatedInputs:
 def evaluate_inputs(
     named: NamedInputs, settings: Settings, view: View, reading: Reading, asking: Asking, output: OutputRequest
 ) -> EvaluatedInputs:
-    """Score results, each read or asked once; with a cache if the settings ask for one and nothing needs the join."""
+    """Score results, each read or asked once."""
     needs_hash = view.format == "json" or settings.significance_testing
     reading = replace(reading, fingerprint=reading.fingerprint or needs_hash)
     conventions = settings.conventions
     if named.are_plain(reading):
-        evaluation = evaluate_files(named.labels, list(named.results), named.sources.queries, settings, view, reading)
+        evaluation = evaluate_files(named.labels, list(named.results), named.sources.queries, settings, reading)
         return EvaluatedInputs(evaluation, named.results)
     from rankgauge.io.results import Opening
 
@@ -256,27 +256,13 @@ def evaluate_inputs(
     if opened.is_by_text or opened.measures is not None or not opened.results:
         evaluation = evaluate_opened(opened, settings.measures, conventions=conventions, reading=reading)
     else:
-        evaluation = evaluate_files(opened.labels, opened.results, opened.queries, settings, view, reading)
+        evaluation = evaluate_files(opened.labels, opened.results, opened.queries, settings, reading)
     return EvaluatedInputs(evaluation, names, notes, live)
 
 
-def evaluate_files(
-    labels: Any, results: list[Any], queries: Any, settings: Settings, view: View, reading: Reading
-) -> Evaluation:
-    """Score runs, from the cache if the settings ask for one and nothing needs the join."""
+def evaluate_files(labels: Any, results: list[Any], queries: Any, settings: Settings, reading: Reading) -> Evaluation:
+    """Score runs."""
     conventions = settings.conventions
-    if settings.caching and not view.audit and not reading.keep_rankings and not reading.keep_top:
-        from rankgauge.evaluation.value_cache import evaluate_runs_cached
-
-        return evaluate_runs_cached(
-            labels,
-            results,
-            settings.measures,
-            cache_file=settings.cache_file or default_cache_file(),
-            conventions=conventions,
-            reading=reading,
-            queries=queries,
-        )
     requested = conventions.measures(settings.measures) if settings.measures else None
     return evaluate_measures(labels, results, requested, conventions=conventions, reading=reading, queries=queries)
 

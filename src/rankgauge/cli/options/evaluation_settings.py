@@ -24,6 +24,7 @@ from rankgauge.cli.options.declared_options import (
     option_names,
     with_options,
 )
+from rankgauge.cli.printing import print_message
 from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.config.settings import Settings
 from rankgauge.core.settings import Section
@@ -96,6 +97,10 @@ def configured_values(section: str | None = None) -> dict[str, Any]:
         return {}
     from rankgauge.config.configured_settings import config_values
 
+    if config.performance.caching_enabled:
+        print_message(
+            "note: performance.caching_enabled is for Python (RetrievalMetricsSuite); commands keep no values"
+        )
     return config_values(config, configuration_folder(), section)
 
 

@@ -25,13 +25,11 @@ class Values:
 
     values: Floats
     averaged: NDArray[np.bool_]
-    how: Aggregate | None  # None if the queries have no aggregate
+    how: Aggregate
 
     @cached_property
     def over_queries(self) -> float | None:
         """The value over all queries, as in Scores; None if there is nothing to average."""
-        if self.how is None:
-            return None
         averaged = self.values[self.averaged]
         return aggregate(averaged[~np.isnan(averaged)], self.how)
 

@@ -9,7 +9,7 @@ from typing import Any
 from rankgauge.core.formatting import given, listing, plural
 from rankgauge.errors import printable
 from rankgauge.evaluation.audit.audited_values import Values
-from rankgauge.evaluation.audit.ties import TieAudit, TieRange, ties_of
+from rankgauge.evaluation.audit.ties import TieAudit, ties_of
 from rankgauge.evaluation.audit.unjudged import NO_BOUNDS, UnjudgedAudit, can_audit_unjudged, top_grade, unjudged_of
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.measures.measure import Measure
@@ -83,26 +83,24 @@ def ties_table(audit: TieAudit) -> Table:
     rows = [
         [
             Words(row.measure.name),
-            *(_cell(row.measure, value) for value in (row.reported, row.worst, row.expected, row.best)),
+            *(_cell(row.measure, value) for value in (row.reported, row.worst, row.best)),
             Number(row.changed_queries, "count"),
-            Words(_method(row, audit.samples)),
         ]
         for row in audit
     ]
     return Table(
-        [*words(""), *numbers("reported", "worst", "expected", "best", "changed", "expected by")],
+        [*words(""), *numbers("reported", "worst", "best", "changed")],
         rows,
         "What the order of tied documents could change",
-        legend="changed: queries with another value",
+        legend=_tie_legend(audit),
         caption=f"ties: {audit.scores.run}",
     )
 
 
-def _method(row: TieRange, samples: int) -> str:
-    """How the expected value was computed, and the ends of the range if they were sampled, too."""
-    if row.method != "Monte Carlo":
-        return row.method
-    return f"{samples} random orders" + (", also for worst and best" if row.range == "sampled" else "")
+def _tie_legend(audit: TieAudit) -> str:
+    unknown = [row.measure.name for row in audit if not row.is_known]
+    legend = "changed: queries whose value depends on the order"
+    return f"{legend}; the best and the worst order are not known for {', '.join(unknown)}" if unknown else legend
 
 
 def straddling_lines(audit: TieAudit) -> list[str]:

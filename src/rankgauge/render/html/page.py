@@ -73,7 +73,6 @@ MAX_NAMED_SYSTEMS = 12  # in the title
 MAX_SYSTEMS_NAMED = 6  # with their own coverage
 SINGLE_SYSTEM_MEASURES = 4  # measures in the sentence of a system that is not compared
 LOW_COVERAGE = 0.8  # below, unjudged documents could change an answer
-PAGE_TIE_SAMPLES = 200  # random orders if no formula gives the expected value
 COMMENT = re.compile(r"//.*|/\*(?:(?!\*/).)*\*/")  # a line of its own
 DATA_PLACEHOLDER = "@@data@@"
 DATA_ELEMENT = '<script type="text/plain" id="data">'
@@ -248,7 +247,7 @@ def _judgment_section(report: Report, page_systems: PageSystems) -> dict[str, An
     unjudged = []
     if all(can_audit_unjudged(scores.measures, run_hits) for scores, run_hits in pairs):
         unjudged = [unjudged_of(scores, run_hits, top_grade(report.qrels)) for scores, run_hits in pairs]
-    ties = [ties_of(scores, run_hits, samples=PAGE_TIE_SAMPLES) for scores, run_hits in pairs]
+    ties = [ties_of(scores, run_hits) for scores, run_hits in pairs]
     return {
         "judgment_charts": list(judgment_charts(report.scores, hits, unjudged, ties, page_systems.ranked)),
         "sensitivity": sensitivity_table(unjudged, ties, page_systems.ranked),
