@@ -142,7 +142,6 @@ def test_chunkings_are_compared_at_equal_budgets_by_default(folder: Path) -> Non
         ("gold: gold.jsonl", "qrels: q.txt", "chunkings are compared by labels that do not depend on them"),
         ("gold: gold.jsonl", "gold: gold.jsonl, qrels: q.txt", "two kinds of labels"),
         ("chunking: sections", "chunking: section", "fixed searches the chunking 'section'; there are small, windows"),
-        ("k1: 0.9, chunking: sections", "experts: {a: docs}, chunking: sections", "fixed has experts with corpora"),
         ("mode: lexical, k1: 0.9, chunking: sections", "mode: 'a:b'", "fixed is a retriever of your own"),
         ("  small:", "  documents:", "'documents' is the name of documents that are not split"),
         ("  small:", "  a/b:", "a chunking's name must be usable as a file name"),

@@ -327,7 +327,7 @@ def _check_settings(plan: BenchmarkPlan, queries: Queries) -> None:
 def _language_notes(plan: BenchmarkPlan, documents: Corpus | None, queries: QueryBatch) -> tuple[Note, ...]:
     """Whether the texts are in a language that the systems do not know."""
     settings = [system.settings for system in plan.systems.values()]
-    return language_notes(settings, [] if documents is None else [documents], queries.texts)
+    return language_notes(settings, documents, queries.texts)
 
 
 @registered_secrets_ignored()
@@ -392,7 +392,7 @@ def _remove_leftovers(folder: Path, results: Mapping[str, SystemResult], inputs:
 
 # The turn of one system: build its retriever, fetch its run, and time single calls.
 
-INDEX_FOLDERS = {"lexical": ("lexical",), "vector": ("vector",), "hybrid": ("lexical", "vector")}  # by mode
+INDEX_FOLDERS = {"lexical": ("lexical",), "vector": ("vector",), "hybrid": ("lexical", "vector")}  # by built-in mode
 
 
 @dataclass(frozen=True, eq=False)
@@ -417,13 +417,12 @@ class SystemRunner:
             return self._stored(name, system.results)
         documents = self.chunks[chunking_of(system)] if self.chunks else self.documents
         index = self._index_folder(system, documents)
-        parts = [index / part for part in _index_parts(system)]
+        parts = [index / part for part in INDEX_FOLDERS.get(system.settings.mode, ())]
         is_new = all(not part.exists() for part in parts)
         start = time.monotonic()
         settings = replace(system.settings, index=str(index))
-        experts = {expert: read_corpus(path) for expert, path in system.experts.items()}
         with held_warnings() as messages:
-            retriever = make_retriever(settings, documents, self.queries, experts=experts)
+            retriever = make_retriever(settings, documents, self.queries)
         if self.by_rule is not None and isinstance(retriever, CallableRetriever):
             retriever.rules = self.by_rule.answer_rules(retriever.rules)
         seconds = round(time.monotonic() - start, 3)
@@ -538,12 +537,6 @@ class SystemRunner:
 def _fetched_path(name: str, system: PlannedSystem, queries: QueryBatch, by_rule: BenchmarkLabels | None = None) -> str:
     """The path of a run that is fetched: a retriever of the user's own may return texts, and ids with white space."""
     return run_path(name, is_log=system.is_own or by_rule is not None or has_white_space(queries.ids))
-
-
-def _index_parts(system: PlannedSystem) -> list[str]:
-    """The folders of the indexes that a system reads; a callable has none here."""
-    folders = INDEX_FOLDERS.get(system.settings.mode, ())
-    return [f"{expert}/{folder}" for expert in system.experts for folder in folders] if system.experts else [*folders]
 
 
 class BenchmarkListener:

@@ -176,14 +176,6 @@ class RetrieverSettings:
     rerank_top: int = setting(
         50, "How many of the top documents are reranked.", Section.RETRIEVER, flag="-", limits=">=1"
     )
-    gate: str | None = setting(None, "Which queries to retrieve for.", Section.RETRIEVER, flag="-")
-    shadow: bool = setting(
-        False, "Whether skipped queries are retrieved for too, for the log of the gate.", Section.RETRIEVER, flag="-"
-    )
-    router: str | None = setting(
-        None, "What routes queries to experts: module:callable.  [default: the nearest centroid]", Section.RETRIEVER,
-        flag="-",
-    )  # fmt: skip
     index: str | None = setting(
         None,
         "Keep indexes in DIR for the next time.",

@@ -131,8 +131,6 @@ def _configured(section: RetrieverSection, folder: Path) -> dict[str, Any]:
 def _option_values(section: RetrieverSection, folder: Path) -> dict[str, Any]:
     """The keys that a section sets; ``source`` is the section if it describes a retriever itself."""
     values = _found_from(folder, _keys(section.model_dump()))
-    if "experts" in values:
-        values["experts"] = {expert: str(folder / corpus) for expert, corpus in values["experts"].items()}
     return {**values, "source": section, "mode": OWN_MODE} if section.is_own else values
 
 
