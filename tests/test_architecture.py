@@ -33,9 +33,7 @@ ABOVE = ["pytest_plugin", "__main__", ""]  # the package's entry points and its 
 OWNERS: dict[str, str] = {
     "Stemmer": "retrieval/language.py",
     "bm25s": "retrieval/engines/lexical.py",
-    "faiss": "retrieval/engines/vector.py",
     "httpx": "retrieval/engines/http_client.py",
-    "onnxruntime": "retrieval/embedders/onnx.py",
     "sentence_transformers": "retrieval/embedders/sentence_transformers.py",
     "tokenizers": "retrieval/embedders/model_files.py",
     "jinja2": "render/html/page.py",
@@ -50,7 +48,7 @@ OWNERS: dict[str, str] = {
     "zstandard": "io/byte_streams.py",
 }
 OPTIONAL = {  # and jinja2, which is always there and slow to import
-    "bm25s", "Stemmer", "wordllama", "faiss", "onnxruntime", "tokenizers", "safetensors", "psycopg", "psycopg_pool",
+    "bm25s", "Stemmer", "wordllama", "tokenizers", "safetensors", "psycopg", "psycopg_pool",
     "pyarrow", "narwhals", "zstandard", "pyspark", "ir_datasets", "pandas", "polars", "sentence_transformers",
     "httpx", "jinja2",
 }  # fmt: skip

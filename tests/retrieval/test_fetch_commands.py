@@ -68,23 +68,10 @@ def test_a_reranker_leaves_a_log_that_pipeline_reads(workshop: Path, command: Co
     assert "rerank" in read.out
 
 
-def test_faiss_gives_the_same_run_as_the_exact_search(workshop: Path, command: Command) -> None:
-    pytest.importorskip("faiss")
-    arguments = ["runs", "fetch", "--retriever", "vector", "--embedder", "bow", "--corpus", workshop]
-    for search in ("exact", "faiss"):
-        assert command(*arguments, "--set", f"retriever.search={search}", "-o", workshop / search).code == 0
-    assert (workshop / "exact").read_bytes() == (workshop / "faiss").read_bytes()
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["--retriever", "lexcial"], 64, "did you mean lexical"),
-        (
-            ["--set", "retriever.search=magic", "--retriever", "vector", "--embedder", "bow"],
-            64,
-            "unknown search 'magic'",
-        ),
         (["--set", "retriever.weights=a,b"], 64, "--set retriever.weights: expected a valid list"),
         (["--set", "retriever.vectors=x.npy", "--retriever", "vector"], 64, "for both documents and queries"),
     ],

@@ -527,9 +527,7 @@ class SystemRunner:
         if settings.index is not None:
             return Path(settings.index) / (chunking_of(system) if self.chunks else "")
         lexical = (settings.bm25, settings.stemmer, settings.stopwords)
-        vectors = (
-            settings.embedder, settings.vectors, settings.query_vectors, settings.center, settings.search,
-        )  # fmt: skip
+        vectors = (settings.embedder, settings.vectors, settings.query_vectors, settings.center)
         searched = (documents.sha256,) if self.chunks and documents is not None else ()
         return self.indexes / hashlib.sha256(repr((lexical, vectors, *searched)).encode()).hexdigest()[:16]
 

@@ -153,9 +153,6 @@ class RetrieverSettings:
     center: float = setting(
         0.0, "The share of the corpus's mean vector to subtract.", Section.RETRIEVER, flag="-", limits="0<=x<=1"
     )
-    search: str = setting(
-        "exact", "How vectors are searched: exact, faiss, or faiss:FACTORY.", Section.RETRIEVER, flag="-"
-    )
     fusion: str = setting("rrf", "Combine rankings by this method.", Section.FUSION, flag="--method", common=True)
     weights: tuple[float, ...] | None = None  # None for equal weights
     normalization: str = setting(

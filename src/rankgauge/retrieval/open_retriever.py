@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.hybrid import Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.rerank import DocumentTexts, RerankedRetriever, make_reranker
-from rankgauge.retrieval.engines.vector import Exact, Faiss, Vector
+from rankgauge.retrieval.engines.vector import Vector
 from rankgauge.retrieval.named_code import in_folder, is_object_path, load_object, unknown_name
 from rankgauge.retrieval.open_embedder import embedder
 from rankgauge.retrieval.retriever import Decisions, QueryBatch, Retriever
@@ -150,7 +149,6 @@ class _RetrieverBuilder:
         return Vector(
             documents,
             self._precomputed_embedder(documents) or self.load_embedder(),
-            search=_index_type(self.settings.search),
             center=self.settings.center,
             index=self._index_folder("vector"),
         )
@@ -166,17 +164,6 @@ class _RetrieverBuilder:
 
     def _index_folder(self, kind: str) -> Path | None:
         return None if self.settings.index is None else Path(self.settings.index) / kind
-
-
-def _index_type(search: str) -> Any:
-    kind, _, factory = search.partition(":")
-    if kind == "exact":
-        return Exact
-    if kind == "faiss":
-        return partial(Faiss, factory=factory or "Flat")
-    raise UsageError(
-        f"unknown search {shown(search)}", hint="choose exact, faiss, or faiss:FACTORY such as faiss:HNSW32"
-    )
 
 
 # A retriever of the user's own, by the text or the section of a configuration that names it.
