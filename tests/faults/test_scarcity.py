@@ -256,7 +256,7 @@ def test_a_clock_that_jumps_back_changes_no_latency_and_stops_no_call(monkeypatc
             time.sleep(0.4)
         return ["d1"]
 
-    calls = RetrieverCalls(timeout=0.2, retries=0, concurrency=4, rate=200)
+    calls = RetrieverCalls(timeout=0.2, retries=0, concurrency=4)
     result = evaluate_retriever(find, cases, calls=calls, max_failures=None, measures="RR", progress=lambda *_: None)
     assert list(result.failures) == ["q3"]
     latencies = [one.latency for one in result.per_query_metrics if one.latency is not None]
