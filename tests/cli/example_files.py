@@ -8,7 +8,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 NOT_RUN = {
-    "completion": "is run by the tests of completion",
     "demo": "is run by the tests of the demo",
     "index": "needs a server",
 }

@@ -44,7 +44,6 @@ def test_a_misspelt_command_gets_a_suggestion(command: Command) -> None:
     [
         (("gate", "q", "a", "b"), "(b)", ["usage: rankgauge gate [OPTIONS] LABELS [RESULTS]"]),
         (("convert", "q", "-o", "x"), "-o", ["usage: rankgauge convert [OPTIONS] IN OUT"]),
-        (("completion",), "bash, zsh, fish", ["usage: rankgauge completion [OPTIONS] [bash|zsh|fish]"]),
         (("evaluate", "q", "r", "-l", "two"), "expected a number of at least 0, found 'two'", []),
     ],
 )

@@ -303,7 +303,7 @@ del os.environ["HOME"]
 
 @pytest.mark.parametrize("home", ["/proc/nowhere", None], ids=["unwritable", "unknown"])
 def test_nothing_needs_a_home_unless_it_is_asked_for(trials: Trials, home: str | None) -> None:
-    """Results, a project's history, completion and reports work; a cache in the home folder is an error and a hint."""
+    """Results, a project's history and reports work; a cache in the home folder is an error and a hint."""
     folder, first = trials.folder, UNKNOWN_USER if home is None else ""
     names = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
     variables = dict.fromkeys(names, home or "")
@@ -312,7 +312,6 @@ def test_nothing_needs_a_home_unless_it_is_asked_for(trials: Trials, home: str |
     for words in [
         ("evaluate", "qrels.trec", "old.trec", "--save", "--html", "page.html"),
         ("history", "list"),
-        ("completion", "bash"),
         ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out"),
     ]:
         ended = trials.run(*words, first=first, **variables)

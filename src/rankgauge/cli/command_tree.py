@@ -13,6 +13,8 @@ from rankgauge._version import __version__
 from rankgauge.core.public_names import check_memory_for_algebra
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from rankgauge.core.settings import Section
 
 
@@ -67,6 +69,14 @@ class LazyGroup(click.Group):
         """The first line of the help of each command."""
         return {name: (command.help or "").partition("\n")[0] for name, command in self.lazy.items()}
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin with what is typed, without importing any; options after a dash."""
+        from click.shell_completion import CompletionItem
+
+        commands = self.one_line_helps().items()
+        found = [CompletionItem(name, help=text) for name, text in commands if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands before the options, which are few."""
         self.format_commands(ctx, formatter)
@@ -83,7 +93,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, and suggest one for a misspelled name."""
-        if args and args[0] not in self.lazy and not args[0].startswith("-"):
+        if args and args[0] not in self.lazy and not args[0].startswith("-") and not ctx.resilient_parsing:
             from rankgauge.errors import nearest, shown
 
             close = nearest(args[0], list(self.lazy))
@@ -189,9 +199,6 @@ TASKS: Tasks = {
             },
         ),
     },
-    "Other": {
-        "completion": LazyCommand("completion", "Print a script that lets a shell complete command lines."),
-    },
 }
 
 
@@ -201,6 +208,8 @@ def _remember_verbose(context: click.Context, option: click.Parameter, is_verbos
 
 def _print_version(context: click.Context, option: click.Parameter, is_asked: bool) -> None:
     """Print the version; with ``--verbose`` also what it runs on."""
+    if context.resilient_parsing:
+        return
     if not is_asked:
         if context.meta["verbose"]:
             raise click.UsageError("--verbose belongs to --version", context)
@@ -268,7 +277,7 @@ class DocumentedCommand(click.Command):
         given = self.make_parser(ctx).parse_args(args=list(args))[2]
         for option in given:
             is_single = isinstance(option, click.Option) and not option.multiple and option.name in SINGLE_INPUTS
-            if is_single and given.count(option) > 1:
+            if is_single and given.count(option) > 1 and not ctx.resilient_parsing:
                 from rankgauge.errors import UsageError
 
                 hint = "several runs make a baseline: --write-baseline FILE --append" if self.name == "gate" else None
