@@ -329,11 +329,6 @@ SCENARIOS: dict[str, Scenario] = {
         cli("labels", "check", "more-VERSION.qrels", "--corpus", "corpus.jsonl", "--stamp", "stamped.jsonl"),
         whole_files("stamped.jsonl"),
     ),
-    "chunk": Scenario(
-        ("chunks.jsonl",),
-        cli("chunk", "texts-VERSION.jsonl", "--size", "5", "-o", "chunks.jsonl"),
-        whole_files("chunks.jsonl"),
-    ),
     "repaired run": Scenario(
         ("fixed.trec",),
         repaired("runs", "validate", "double-VERSION.trec", "--fix", "fixed.trec"),
@@ -400,7 +395,6 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "labels check": ("stamped labels",),
     "qrels validate": ("repaired judgments",),
     "convert": ("convert", "convert to gzip", "sampled judgments"),
-    "chunk": ("chunk",),
     "report html": ("page of a history",),
     "history tag": ("history tag",),
     "history export": ("history export", "metrics of a history"),

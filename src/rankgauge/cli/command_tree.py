@@ -171,7 +171,6 @@ TASKS: Tasks = {
             },
         ),
         "convert": LazyCommand("convert", "Write judgments or a run in another format."),
-        "chunk": LazyCommand("chunk", "Split documents into chunks."),
         "report": _group(
             "report",
             "Write a report or a history as HTML, or verify a benchmark.",

@@ -123,7 +123,7 @@ def _configured(section: RetrieverSection, folder: Path) -> dict[str, Any]:
         raise UsageError("only a benchmark runs a sweep", hint="use `rankgauge benchmark run`, or leave it out")
     if section.chunking is not None:
         raise UsageError(
-            "only a benchmark splits documents", hint="split them with `rankgauge chunk`, and name the file as --corpus"
+            "only a benchmark splits documents", hint="use `rankgauge benchmark run`, or leave out chunking"
         )
     return _option_values(section_in_folder(section, folder), folder)
 
