@@ -191,7 +191,6 @@ APART = {
     "render.formats.text_chart": "cold: only --plot needs it, and every evaluation imports its importer",
     "retrieval.asking.libraries": "the optional side of an interface: objects of other libraries",
     "cli.commands.benchmark": "a command of its own; `demo` runs one on the bundled collection",
-    "cli.commands.evaluate": "a command of its own; `report html` scores results as it does",
     "validation.clean_scan": "a shortcut: the compiled side of validation",
 }
 STUB = re.compile(r"(?m)^from rankgauge\.([\w.]+) import ")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge.benchmark.folder import digests, read_report
+from rankgauge.benchmark.folder import digests, read_inputs, report_of_inputs
 from rankgauge.benchmark.plan import plan_of_config
 from rankgauge.benchmark.run import run_benchmark
 from rankgauge.benchmark.verify import verify_benchmark
@@ -75,7 +75,7 @@ def test_values_are_those_of_each_chunking_by_itself_and_the_folder_verifies(
     assert "6 documents, 6 queries, 12 gold passages" in done.out
     assert "compare TokenRecall(budget=2000)" in done.out
     manifest = load(out / "ExperimentManifest.json")
-    report = read_report(out, manifest)
+    report = report_of_inputs(read_inputs(out, manifest), manifest)
     for scores, system in zip(report.scores, manifest["method"]["retrieval"], strict=True):
         inputs = GoldInputs(folder / "gold.jsonl", out / f"inputs/chunks-{system['chunking']}.jsonl", folder / "docs")
         alone = evaluate_gold_runs(inputs, [out / system["run"]["path"]], MEASURES).scores[0]
@@ -198,4 +198,4 @@ def test_the_configuration_decides_how_passages_are_matched(folder: Path) -> Non
     assert verify_benchmark(out).ok
     del manifest["data"]["test collection"]["matching"]
     with pytest.raises(InputError, match=r"expected an object at data\.test collection\.matching, found nothing"):
-        read_report(out, manifest)
+        read_inputs(out, manifest)

@@ -50,8 +50,7 @@ BEFORE = {  # what is run before the examples of a command
     "labels agree": (POOL, JUDGE),
     "labels check": ("rankgauge labels check qrels.txt --corpus corpus.jsonl --stamp stamped.jsonl",),
     "labels estimate": (POOL, JUDGE),
-    "report html": (BENCHMARK, SAVE),
-    "report verify": (BENCHMARK,),
+    "benchmark verify": (BENCHMARK,),
 }
 
 

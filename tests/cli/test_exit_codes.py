@@ -137,10 +137,10 @@ CASES: dict[str, list[tuple[CheckOutcome, str]]] = {
         ("fail", "labels check qrels --corpus smaller.jsonl"),
         ("undecidable", "labels check qrels --corpus nowhere.jsonl"),
     ],
-    "report verify": [
-        ("pass", "report verify made/benchmark"),
-        ("fail", "report verify made/changed"),
-        ("undecidable", "report verify empty"),
+    "benchmark verify": [
+        ("pass", "benchmark verify made/benchmark"),
+        ("fail", "benchmark verify made/changed"),
+        ("undecidable", "benchmark verify empty"),
     ],
     "rq": [
         ("pass", "rq story.md asked --threshold 0.1"),

@@ -99,7 +99,7 @@ def test_queries_of_a_benchmark(command: Command) -> None:
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "1.0000" in done.out
-    assert command("report", "verify", "out").code == 0
+    assert command("benchmark", "verify", "out").code == 0
 
 
 def test_queries_that_a_run_must_answer(command: Command) -> None:

@@ -223,7 +223,7 @@ def write_metrics() -> int:
 def write_history_page() -> int:
     """The page of one of two histories."""
     save = ((*SAVE_OLD[:-1], "old.db"), (*SAVE_NEW[:-1], "new.db")) if version() == "old" else ()
-    return in_turn(*save, ("report", "html", f"{version()}.db", "-o", "page.html"))
+    return in_turn(*save, ("history", "trend", "--history", f"{version()}.db", "--html", "page.html"))
 
 
 def repaired(*words: str) -> Callable[[], int]:
@@ -252,8 +252,8 @@ def stored_judgments(folder: Path) -> Content | None:
 
 
 def verified() -> bool:
-    """Whether ``report verify`` finds nothing wrong."""
-    return run(["report", "verify", "out"]) == 0
+    """Whether ``benchmark verify`` finds nothing wrong."""
+    return run(["benchmark", "verify", "out"]) == 0
 
 
 FETCH = ("runs", "fetch", "--retriever", "faults_search:find", "--queries", "queries.jsonl", "--batch", "2", "--k", "5")
@@ -395,7 +395,7 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "labels check": ("stamped labels",),
     "qrels validate": ("repaired judgments",),
     "convert": ("convert", "convert to gzip", "sampled judgments"),
-    "report html": ("page of a history",),
+    "history trend": ("page of a history",),
     "history tag": ("history tag",),
     "history export": ("history export", "metrics of a history"),
     "history import": ("history import",),

@@ -531,7 +531,7 @@ def test_what_a_killed_benchmark_did_not_delete_is_deleted_by_the_next(trials: T
         assert (ended.code, left.exists()) == (77, True), ended.errors
         assert trials.run(*words).code == 0
         assert not left.exists()
-        assert trials.run("report", "verify", "out").code == 0
+        assert trials.run("benchmark", "verify", "out").code == 0
     shutil.rmtree(target)
     left.mkdir()  # killed before its last operation
     assert trials.run(*words).code == 0

@@ -307,7 +307,7 @@ def test_a_benchmark_runs_a_retriever_of_each_kind(own: Path, command: Command) 
         command("runs", "fetch", "--config", "rankgauge.yaml", *retriever_words("words"), "--k", 5, "-o", "r").code == 0
     )
     assert Path("out/runs/words.trec").read_bytes() == Path("r").read_bytes()
-    assert command("report", "verify", "out").code == 0
+    assert command("benchmark", "verify", "out").code == 0
     done = command("benchmark", "run", "rankgauge.yaml", *retriever_words("mine"), *options)
     assert [path.stem for path in Path("out/runs").iterdir()] == ["mine"]
     done = command("benchmark", "run", "rankgauge.yaml", *retriever_words("wordz"), *options)

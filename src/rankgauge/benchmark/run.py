@@ -222,7 +222,7 @@ def _batch(plan: BenchmarkPlan, queries: Queries) -> QueryBatch:
 def _stored_gold(
     folder: Path, inputs: BenchmarkInputs, chunks: Mapping[str, Corpus], results: Mapping[str, SystemResult]
 ) -> BenchmarkGold:
-    """The gold of a benchmark as `report verify` will read it."""
+    """The gold of a benchmark as `benchmark verify` will read it."""
     labels = stored_labels(folder, _name(folder, inputs.labels), inputs.parsed_queries)
     chunkings = {name: one.chunking or chunking_of(inputs.plan.systems[name]) for name, one in results.items()}
     is_complete = inputs.plan.corpus is not None and RETURNED_CHUNKS not in chunks

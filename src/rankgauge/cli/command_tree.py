@@ -139,6 +139,7 @@ TASKS: Tasks = {
             "Show which retriever is best, by how much, with what confidence, at what cost.",
             {
                 "run": LazyCommand("benchmark", "Run retrievers on the same queries and show which is best."),
+                "verify": LazyCommand("verify", "Recompute every number in the folder of a benchmark."),
             },
         ),
         "fuse": LazyCommand("fusion", "Combine runs into one."),
@@ -171,14 +172,6 @@ TASKS: Tasks = {
             },
         ),
         "convert": LazyCommand("convert", "Write judgments or a run in another format."),
-        "report": _group(
-            "report",
-            "Write a report or a history as HTML, or verify a benchmark.",
-            {
-                "html": LazyCommand("report", "Write the HTML report of a benchmark, or the page of a history."),
-                "verify": LazyCommand("report", "Recompute every number in the folder of a benchmark."),
-            },
-        ),
     },
     "Over time": {
         "history": _group(
