@@ -94,9 +94,7 @@ def commands(group: LazyGroup, prefix: str = "") -> Iterator[tuple[str, click.Co
 def faults_page() -> str:
     """A section for each fault that validation knows, from the table of codes."""
     lines = ["# Faults", "", MADE, ""]
-    lines += [
-        "What `rankgauge runs validate` and `rankgauge qrels validate` can find; [a guide](../guides/validate.md)."
-    ]
+    lines += ["What `rankgauge runs validate` can find in runs and labels; [a guide](../guides/validate.md)."]
     lines += ["Codes and severities change only with a line in the changelog. `--strict` makes errors of warnings.", ""]
     lines += ["| code | severity | of | what | `--fix` |", "|---|---|---|---|---|"]
     for name, code in CODES.items():

@@ -261,7 +261,7 @@ def test_importing_the_package_imports_next_to_nothing() -> None:
     assert not loaded_by() & (HEAVY | {"numpy", "click"})
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["runs", "--help"], ["qrels", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["runs", "--help"], ["labels", "--help"]])
 def test_help_imports_no_command(arguments: list[str]) -> None:
     loaded = loaded_by(*arguments)
     assert not loaded & (HEAVY | {"numpy"})

@@ -48,7 +48,7 @@ BEFORE = {  # what is run before the examples of a command
     "convert": (POOL, JUDGE),
     "judge": (POOL,),
     "labels agree": (POOL, JUDGE),
-    "labels check": ("rankgauge labels check qrels.txt --corpus corpus.jsonl --stamp stamped.jsonl",),
+    "runs validate": ("rankgauge runs validate --labels qrels.txt --corpus corpus.jsonl --stamp stamped.jsonl",),
     "labels estimate": (POOL, JUDGE),
     "benchmark verify": (BENCHMARK,),
 }

@@ -27,8 +27,8 @@ OWN_VALUES = {
 }
 # Without a default, limits and choices there is nothing to state twice.
 FILES = set(
-    "--chunks --config --copy --corpus --dev --fix --html --index --judged --labels --log --machine --manifest --out --pool "
-    "--qrels --queries --reuse --runs --stamp --summary --test --to --write-baseline".split()
+    "--chunks --config --copy --corpus --dev --fix --html --index --judged --labels --log --machine --manifest --out "
+    "--pool --qrels --queries --reuse --stamp --summary --test --to --write-baseline".split()
 )
 SWITCHES = set(
     "--append --dry-run --escape-formulas --force --no-code --openmetrics --plain --rag --rebuild --remove".split()

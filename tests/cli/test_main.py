@@ -170,7 +170,7 @@ def values() -> list[str | None]:
 
 
 @pytest.mark.parametrize(
-    "words", ["evaluate q r", "trec_eval -q q r", "runs validate r", "qrels validate q", "convert a b"]
+    "words", ["evaluate q r", "trec_eval -q q r", "runs validate r", "runs validate --labels q", "convert a b"]
 )
 def test_commands_that_read_files_have_one_thread(words: str) -> None:
     main.start_fast(words.split())

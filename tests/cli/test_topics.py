@@ -116,4 +116,4 @@ def test_queries_that_a_run_must_answer(command: Command) -> None:
 
 def test_queries_that_judgments_are_for(command: Command) -> None:
     Path("qrels").write_text(QRELS + "999 0 a 1\n", encoding="utf-8")
-    assert "queries-unknown (1)" in command("qrels", "validate", "qrels", "--queries", "topics").out
+    assert "queries-unknown (1)" in command("runs", "validate", "--labels", "qrels", "--queries", "topics").out

@@ -150,7 +150,7 @@ def test_reports_and_cached_scores_have_preferences(files: Path, command: Comman
     outcome = command("compare", files / "prefs", files / "run", files / "swapped", "-m", "PrefShare", "--html", page)
     assert outcome.code == 0, outcome.err
     assert "PrefShare" in page.read_text(encoding="utf-8")
-    assert command("runs", "validate", files / "run", "--qrels", files / "prefs").code in (0, 1)
+    assert command("runs", "validate", files / "run", "--labels", files / "prefs").code in (0, 1)
     cache = MetricsCache(files / "cache")
     plain = evaluate(files / "prefs", files / "run", "PrefShare")
     for _ in range(2):

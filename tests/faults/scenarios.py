@@ -326,7 +326,9 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "stamped labels": Scenario(
         ("stamped.jsonl",),
-        cli("labels", "check", "more-VERSION.qrels", "--corpus", "corpus.jsonl", "--stamp", "stamped.jsonl"),
+        cli(
+            "runs", "validate", "--labels", "more-VERSION.qrels", "--corpus", "corpus.jsonl", "--stamp", "stamped.jsonl"
+        ),
         whole_files("stamped.jsonl"),
     ),
     "repaired run": Scenario(
@@ -336,7 +338,7 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "repaired judgments": Scenario(
         ("fixed.qrels",),
-        repaired("qrels", "validate", "double-VERSION.qrels", "--fix", "fixed.qrels"),
+        repaired("runs", "validate", "--labels", "double-VERSION.qrels", "--fix", "fixed.qrels"),
         whole_files("fixed.qrels"),
     ),
     "page of a difference": Scenario(
@@ -385,15 +387,13 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "gate": ("baseline", "summary"),
     "diff": ("page of a difference",),
     "runs fetch": ("fetch", "fetch manifest", "index"),
-    "runs validate": ("repaired run",),
+    "runs validate": ("repaired run", "repaired judgments", "stamped labels"),
     "benchmark run": ("benchmark",),
     "fuse": ("fuse",),
     "tune": ("tune",),
     "pool": ("pool",),
     "judge": ("judge",),
     "labels resolve": ("labels resolve",),
-    "labels check": ("stamped labels",),
-    "qrels validate": ("repaired judgments",),
     "convert": ("convert", "convert to gzip", "sampled judgments"),
     "history trend": ("page of a history",),
     "history tag": ("history tag",),

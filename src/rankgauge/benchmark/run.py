@@ -313,7 +313,7 @@ def _valid_judgments(
             qrels.path,
             None,
             f"the judgments have {plural(validation.errors, 'error')}",
-            hint="`rankgauge qrels validate` shows where, and --fix repairs what is safe to repair",
+            hint="`rankgauge runs validate --labels` shows where, and --fix repairs what is safe to repair",
         )
     return StoredJudgments(validation, build_qrels(parsed.source_rows(), name=plan.title))
 

@@ -128,10 +128,10 @@ TASKS: Tasks = {
     "Retrieve and benchmark": {
         "runs": _group(
             "runs",
-            "Make or validate runs.",
+            "Make runs, or validate runs and labels.",
             {
                 "fetch": LazyCommand("fetch", "Make a run by asking a retriever every query."),
-                "validate": LazyCommand("validate", "Find faults in runs, line by line."),
+                "validate": LazyCommand("validate", "Find faults in runs and labels, line by line."),
             },
         ),
         "benchmark": _group(
@@ -151,10 +151,9 @@ TASKS: Tasks = {
         "judge": LazyCommand("judge", "Judge the documents of a pool, in the terminal or by a program."),
         "labels": _group(
             "labels",
-            "Compare and check judgments, and estimate measures from few of them.",
+            "Compare judgments, and estimate measures from few of them.",
             {
                 "agree": LazyCommand("labels", "Show how closely assessors agree."),
-                "check": LazyCommand("labels", "Show which labels no longer fit the documents."),
                 "estimate": LazyCommand(
                     "labels",
                     "Estimate measures from few human labels, with machine labels or a sampled pool.",
@@ -164,13 +163,6 @@ TASKS: Tasks = {
         ),
     },
     "Data and files": {
-        "qrels": _group(
-            "qrels",
-            "Validate judgments.",
-            {
-                "validate": LazyCommand("validate", "Find faults in judgments, line by line."),
-            },
-        ),
         "convert": LazyCommand("convert", "Write judgments or a run in another format."),
     },
     "Over time": {

@@ -72,7 +72,7 @@ def _report(error: BaseException) -> int:
 # Linear algebra that would start idle threads when NumPy is imported, which costs a fifth of a short evaluation.
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # The commands that only read files. Retrievers and resampling multiply matrices, for which threads may be worth it.
-SINGLE_THREADED = ("agreement", "convert", "evaluate", "fuse", "measures", "qrels", "trec_eval", "runs validate")
+SINGLE_THREADED = ("agreement", "convert", "evaluate", "fuse", "measures", "trec_eval", "runs validate")
 
 # Objects between two searches for cycles: importing makes tens of thousands, and none of them is garbage.
 COLLECTION_THRESHOLD = 100_000
