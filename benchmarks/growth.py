@@ -35,6 +35,7 @@ from pathlib import Path
 from benchmarks.rows import print_rows
 from rankgauge.cli.main import run
 from rankgauge.config.json_paths import parse_selector
+from rankgauge.io import ChunkedCorpus, Chunking, read_corpus, write_chunks
 
 LIMIT = 1.5  # sorting, and data that leaves the caches, make a little more than 1
 REPEAT = 2
@@ -164,7 +165,8 @@ def headings(folder: Path, size: int) -> Work:
     """A file of headings without any text."""
     (folder / "docs").mkdir()
     (folder / "docs/a.md").write_text("# a\n" * size)
-    return command("chunk", folder / "docs", "-o", folder / "chunks.jsonl", "--by", "headings")
+    chunks = ChunkedCorpus(read_corpus(folder / "docs"), Chunking("headings"))
+    return lambda: write_chunks(chunks, folder / "chunks.jsonl")
 
 
 def quotes(folder: Path, size: int) -> Work:

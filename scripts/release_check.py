@@ -105,7 +105,7 @@ def _try(artifact: Path, folder: Path) -> None:
     print(f"\n{artifact.name}, installed into a clean environment:")
     _run(command, "--version", "--verbose")
     _run(command, "demo", "-o", demo, cwd=folder)
-    _run(command, "report", "verify", demo, cwd=folder)
+    _run(command, "benchmark", "verify", demo, cwd=folder)
 
 
 def _license_table(artifacts: list[Path]) -> str:

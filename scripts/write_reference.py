@@ -1,4 +1,4 @@
-"""Write the generated pages of docs/reference, and the data of shell completion; with --check, compare them."""
+"""Write the generated pages of docs/reference; with --check, compare them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,9 @@ from rankgauge.measures.descriptions import names, over_queries, parameters, ran
 from rankgauge.measures.measure import DEFINITIONS
 from rankgauge.validation.codes import CODES
 from scripts.api_page import api_page
-from scripts.completion_data import completion_data
 from scripts.schema_page import EVALUATION, evaluation_schema, schemas_page
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
-COMPLETION = "completion.json"
-DATA = Path(__file__).parents[1] / "src" / "rankgauge" / "data"
 MADE = "<!-- made by `make docs`: change the declaration, not this page -->"
 
 
@@ -97,9 +94,7 @@ def commands(group: LazyGroup, prefix: str = "") -> Iterator[tuple[str, click.Co
 def faults_page() -> str:
     """A section for each fault that validation knows, from the table of codes."""
     lines = ["# Faults", "", MADE, ""]
-    lines += [
-        "What `rankgauge runs validate` and `rankgauge qrels validate` can find; [a guide](../guides/validate.md)."
-    ]
+    lines += ["What `rankgauge runs validate` can find in runs and labels; [a guide](../guides/validate.md)."]
     lines += ["Codes and severities change only with a line in the changelog. `--strict` makes errors of warnings.", ""]
     lines += ["| code | severity | of | what | `--fix` |", "|---|---|---|---|---|"]
     for name, code in CODES.items():
@@ -231,9 +226,8 @@ def main() -> int:
         (f"schemas/{EVALUATION}.schema.json", evaluation_schema()),
         ("schemas.md", schemas_page(MADE)),
         ("config.md", config_page()),
-        (COMPLETION, completion_data()),
     ):
-        path = (DATA if name == COMPLETION else FOLDER) / name
+        path = FOLDER / name
         if "--check" not in sys.argv:
             path.write_text(text, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != text:

@@ -33,9 +33,7 @@ ABOVE = ["pytest_plugin", "__main__", ""]  # the package's entry points and its 
 OWNERS: dict[str, str] = {
     "Stemmer": "retrieval/language.py",
     "bm25s": "retrieval/engines/lexical.py",
-    "faiss": "retrieval/engines/vector.py",
     "httpx": "retrieval/engines/http_client.py",
-    "onnxruntime": "retrieval/embedders/onnx.py",
     "sentence_transformers": "retrieval/embedders/sentence_transformers.py",
     "tokenizers": "retrieval/embedders/model_files.py",
     "jinja2": "render/html/page.py",
@@ -50,7 +48,7 @@ OWNERS: dict[str, str] = {
     "zstandard": "io/byte_streams.py",
 }
 OPTIONAL = {  # and jinja2, which is always there and slow to import
-    "bm25s", "Stemmer", "wordllama", "faiss", "onnxruntime", "tokenizers", "safetensors", "psycopg", "psycopg_pool",
+    "bm25s", "Stemmer", "wordllama", "tokenizers", "safetensors", "psycopg", "psycopg_pool",
     "pyarrow", "narwhals", "zstandard", "pyspark", "ir_datasets", "pandas", "polars", "sentence_transformers",
     "httpx", "jinja2",
 }  # fmt: skip
@@ -193,7 +191,6 @@ APART = {
     "render.formats.text_chart": "cold: only --plot needs it, and every evaluation imports its importer",
     "retrieval.asking.libraries": "the optional side of an interface: objects of other libraries",
     "cli.commands.benchmark": "a command of its own; `demo` runs one on the bundled collection",
-    "cli.commands.evaluate": "a command of its own; `report html` scores results as it does",
     "validation.clean_scan": "a shortcut: the compiled side of validation",
 }
 STUB = re.compile(r"(?m)^from rankgauge\.([\w.]+) import ")
@@ -264,7 +261,7 @@ def test_importing_the_package_imports_next_to_nothing() -> None:
     assert not loaded_by() & (HEAVY | {"numpy", "click"})
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["runs", "--help"], ["qrels", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["runs", "--help"], ["labels", "--help"]])
 def test_help_imports_no_command(arguments: list[str]) -> None:
     loaded = loaded_by(*arguments)
     assert not loaded & (HEAVY | {"numpy"})

@@ -87,7 +87,7 @@ def test_validation_is_stricter(row: int, run: bytes, code: str, command: Callab
 @pytest.mark.usefixtures("files")
 def test_a_judgment_that_stands_twice_with_one_grade_has_a_repair(command: Callable[..., Any]) -> None:  # row 50
     Path("qrels").write_bytes(Q + b"1 0 d1 1\n")
-    assert command("qrels", "validate", "qrels", "--fix", "fixed").code == 1
+    assert command("runs", "validate", "--labels", "qrels", "--fix", "fixed").code == 1
     assert validate_qrels("fixed").ok
     assert evaluate("fixed", "run", "RR")["RR"] == 1
     assert command("evaluate", "fixed", "run").code == 0

@@ -245,7 +245,7 @@ CASES = [
         50,
         "judgment twice, same grade",
         qrels=Q + b"1 0 d1 1\n",
-        bad="hint: keep one of the two, as `rankgauge qrels validate --fix` does",
+        bad="hint: keep one of the two, as `rankgauge runs validate --fix` does",
     ),
     Case(
         51,

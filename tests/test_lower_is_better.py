@@ -125,7 +125,7 @@ def test_an_alert_of_the_history_calls_a_rise_worse(folder: Path, command: Comma
     assert "1 new change" in checked.out
     trend = command("history", "trend", "-m", "Waste@2")
     assert "─ change" in trend.out
-    page = command("report", "html", "-o", "history.html")
+    page = command("history", "trend", "--html", "history.html")
     assert page.code == 0, page.err
     assert "worse" in Path("history.html").read_text()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rankgauge.benchmark.folder import digests, read_report
+from rankgauge.benchmark.folder import digests, read_inputs, report_of_inputs
 from rankgauge.benchmark.plan import plan_of_config
 from rankgauge.benchmark.run import run_benchmark
 from rankgauge.benchmark.verify import verify_benchmark
@@ -75,7 +75,7 @@ def test_values_are_those_of_each_chunking_by_itself_and_the_folder_verifies(
     assert "6 documents, 6 queries, 12 gold passages" in done.out
     assert "a different amount of text in each chunking" in " ".join(done.out.split())
     manifest = load(out / "ExperimentManifest.json")
-    report = read_report(out, manifest)
+    report = report_of_inputs(read_inputs(out, manifest), manifest)
     for scores, system in zip(report.scores, manifest["method"]["retrieval"], strict=True):
         inputs = GoldInputs(folder / "gold.jsonl", out / f"inputs/chunks-{system['chunking']}.jsonl", folder / "docs")
         alone = evaluate_gold_runs(inputs, [out / system["run"]["path"]], MEASURES).scores[0]
@@ -142,7 +142,6 @@ def test_chunkings_are_compared_by_the_measures_of_labels_by_text(folder: Path) 
         ("gold: gold.jsonl", "qrels: q.txt", "chunkings are compared by labels that do not depend on them"),
         ("gold: gold.jsonl", "gold: gold.jsonl, qrels: q.txt", "two kinds of labels"),
         ("chunking: sections", "chunking: section", "fixed searches the chunking 'section'; there are small, windows"),
-        ("k1: 0.9, chunking: sections", "experts: {a: docs}, chunking: sections", "fixed has experts with corpora"),
         ("mode: lexical, k1: 0.9, chunking: sections", "mode: 'a:b'", "fixed is a retriever of your own"),
         ("  small:", "  documents:", "'documents' is the name of documents that are not split"),
         ("  small:", "  a/b:", "a chunking's name must be usable as a file name"),
@@ -199,4 +198,4 @@ def test_the_configuration_decides_how_passages_are_matched(folder: Path) -> Non
     assert verify_benchmark(out).ok
     del manifest["data"]["test collection"]["matching"]
     with pytest.raises(InputError, match=r"expected an object at data\.test collection\.matching, found nothing"):
-        read_report(out, manifest)
+        read_inputs(out, manifest)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge.benchmark.folder import MANIFEST, REPORT, SNIPPETS, read_report
+from rankgauge.benchmark.folder import MANIFEST, REPORT, SNIPPETS, read_inputs, report_of_inputs
 from rankgauge.benchmark.plan import shipped_plan
 from rankgauge.benchmark.run import run_benchmark
 from tests.conftest import Outcome
@@ -79,8 +79,8 @@ def test_the_page_shows_returned_texts_without_a_corpus(command: Command) -> Non
     assert values() == {"first": {"RR": 1.0}, "second": {"RR": 0.75}}
     assert TEXTS["c2"] in Path("out", SNIPPETS).read_text()
     manifest = json.loads(Path("out", MANIFEST).read_bytes())
-    assert read_report(Path("out"), manifest).snippets == TEXTS
-    assert command("report", "verify", "out").code == 0
+    assert report_of_inputs(read_inputs(Path("out"), manifest), manifest).snippets == TEXTS
+    assert command("benchmark", "verify", "out").code == 0
     assert benchmark(command, *retrievers("plain"), *inputs).code == 0
     assert not Path("out", SNIPPETS).exists()
 
@@ -104,7 +104,7 @@ def test_labels_by_text_are_matched_with_returned_texts_as_with_the_corpus(comma
     assert with_corpus["first"]["StRecall@1"] == 1.0 != with_corpus["second"]["StRecall@1"]
     manifest = json.loads(Path("out", MANIFEST).read_bytes())
     assert manifest["data"]["test collection"]["chunkings"]["documents"]["complete"] is False
-    done = command("report", "verify", "out")
+    done = command("benchmark", "verify", "out")
     assert done.code == 0, done.out
 
 
@@ -116,7 +116,7 @@ def test_a_quote_that_no_retriever_returned_is_not_called_missing(command: Comma
     write_config()
     done = benchmark(command, "rankgauge.yaml")
     assert (done.code, "found in no chunk" in done.out) == (0, False)
-    assert command("report", "verify", "out").code == 0
+    assert command("benchmark", "verify", "out").code == 0
 
 
 def test_measures_with_an_ideal_ranking_need_all_chunks(command: Command) -> None:
@@ -186,7 +186,7 @@ def test_chunks_that_the_corpus_does_not_have_are_matched_by_their_own_texts(
     assert "left out: alpha_nDCG(alpha=1)@3, whose ideal ranking is made of all chunks" in done.err
     chunkings = json.loads(Path("out", MANIFEST).read_bytes())["data"]["test collection"]["chunkings"]
     assert list(chunkings) == [*(["documents"] if beside else []), "returned"]
-    assert command("report", "verify", "out").code == 0
+    assert command("benchmark", "verify", "out").code == 0
 
 
 def test_results_whose_texts_are_nowhere_are_refused_with_what_to_do(command: Command) -> None:

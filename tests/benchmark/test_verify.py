@@ -96,12 +96,12 @@ def test_another_version_of_scipy_verifies(made: Path, monkeypatch: pytest.Monke
     assert verification.changes == ()
     count = len(verification.tolerated)
     assert count > 10
-    monkeypatch.setattr("rankgauge.cli.commands.report.MAX_LISTED", 10)
-    lines = command("report", "verify", made).out.splitlines()
+    monkeypatch.setattr("rankgauge.cli.commands.verify.MAX_LISTED", 10)
+    lines = command("benchmark", "verify", made).out.splitlines()
     assert lines[0].endswith(f", {count} differences tolerated")
     assert lines[1:11] == [f"  {difference}" for difference in verification.tolerated[:10]]
     assert lines[11:] == [f"  {count - 10} more; --format json lists them all"]
-    listed = json.loads(command("report", "verify", made, "--format", "json").out)["tolerated"]
+    listed = json.loads(command("benchmark", "verify", made, "--format", "json").out)["tolerated"]
     assert listed == [asdict(difference) for difference in verification.tolerated]
 
 
@@ -168,7 +168,7 @@ def test_the_last_digit_of_a_derived_number_is_listed(copy: Path, command: Comma
     p = next(row["p"] for row in json.loads(text)["comparison"]["differences"])
     (copy / REPORT).write_text(text.replace(f'"p": {p!r}', f'"p": {math.nextafter(p, 1)!r}', 1), encoding="utf-8")
     seal(copy)
-    done = command("report", "verify", copy)
+    done = command("benchmark", "verify", copy)
     assert done.code == 0
     assert done.out.splitlines()[0].endswith(", 1 difference tolerated")
     expected = f"stored '{math.nextafter(p, 1)!r}', recomputed '{p!r}' (a derived number, within the tolerance of 1e-9)"

@@ -8,7 +8,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 NOT_RUN = {
-    "completion": "is run by the tests of completion",
     "demo": "is run by the tests of the demo",
     "index": "needs a server",
 }
@@ -24,6 +23,7 @@ benchmark: {latency: 2}
 """,
     "docs/brakes.md": "# Brakes\n\nA squealing brake needs cleaning.\n\n# Chain\n\nClean the chain with a brush.\n",
     "gold.jsonl": json.dumps({"query_id": "q1", "query": "chain", "gold": ["Clean the chain with a brush."]}) + "\n",
+    "chunks.jsonl": json.dumps({"_id": "brakes.md#44-81", "text": "# Chain\n\nClean the chain with a brush."}) + "\n",
     "golden.jsonl": json.dumps({"query": "tyre size", "relevant_ids": ["kb-001"]}) + "\n",
     "cases.jsonl": json.dumps({"query": "tyre size", "relevant_ids": ["kb-001"]}) + "\n",
     **{
@@ -48,11 +48,9 @@ BEFORE = {  # what is run before the examples of a command
     "convert": (POOL, JUDGE),
     "judge": (POOL,),
     "labels agree": (POOL, JUDGE),
-    "labels check": ("rankgauge labels check qrels.txt --corpus corpus.jsonl --stamp stamped.jsonl",),
+    "runs validate": ("rankgauge runs validate --labels qrels.txt --corpus corpus.jsonl --stamp stamped.jsonl",),
     "labels estimate": (POOL, JUDGE),
-    "labels resolve": ("rankgauge chunk docs -o chunks.jsonl",),
-    "report html": (BENCHMARK, SAVE),
-    "report verify": (BENCHMARK,),
+    "benchmark verify": (BENCHMARK,),
 }
 
 

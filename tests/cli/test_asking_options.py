@@ -153,7 +153,7 @@ def test_a_benchmark_stores_which_queries_failed(files: Path, command: Command) 
         == runs["dead"]["measures"]["RR"]
     )
     assert "failed_as_zero" not in runs["good"]["measures"]["RR"]
-    assert command("report", "verify", "out").code == 0
+    assert command("benchmark", "verify", "out").code == 0
 
 
 def test_a_configuration_has_the_same_keys(files: Path, command: Command) -> None:

@@ -14,7 +14,6 @@ from tests.cli.test_help import COMMANDS
 OWN_VALUES = {
     "demo --out": "a folder of one command",
     "benchmark run --out": "a folder of one command",
-    "report html --out": "a file of one command",
     "evaluate --engine": "chooses between two implementations; no class has it",
     "init --ci": "the choices are the workflows that init has templates of",
     "convert --kind": "the choices are the two kinds of files, judgments and runs",
@@ -28,8 +27,8 @@ OWN_VALUES = {
 }
 # Without a default, limits and choices there is nothing to state twice.
 FILES = set(
-    "--chunks --config --copy --corpus --dev --fix --index --judged --labels --log --machine --manifest --out --pool "
-    "--qrels --queries --reuse --runs --stamp --summary --test --to --write-baseline".split()
+    "--chunks --config --copy --corpus --dev --fix --html --index --judged --labels --log --machine --manifest --out "
+    "--pool --qrels --queries --reuse --stamp --summary --test --to --write-baseline".split()
 )
 SWITCHES = set(
     "--append --dry-run --escape-formulas --force --no-code --openmetrics --plain --rag --rebuild --remove".split()

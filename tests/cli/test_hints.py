@@ -160,7 +160,7 @@ def test_a_hint_with_an_option_that_the_command_lacks_names_the_command_that_has
 
 def test_what_a_hint_says_of_another_command_is_left_alone() -> None:
     root = click.Context(cli, info_name="rankgauge")
-    context = click.Context(COMMANDS["qrels validate"], parent=root, info_name="validate")
+    context = click.Context(COMMANDS["runs validate"], parent=root, info_name="validate")
     for text in ("`rankgauge gate LABELS RESULTS --write-baseline FILE`", "rankgauge gate a b --baseline c"):
         assert with_owners_of_options(text, context) == text
 
@@ -238,7 +238,7 @@ TRIGGERS: dict[str, tuple[dict[str, Any], list[str], str, list[str]]] = {  # fil
     ),
     "columns of a table": (
         {"q.csv": "query_no,doc_id,stars\nq1,d1,3\n"},
-        ["qrels", "validate", "q.csv"],
+        ["runs", "validate", "--labels", "q.csv"],
         "--column query=NAME",
         ["--column", "query=query_no", "--column", "grade=stars"],
     ),

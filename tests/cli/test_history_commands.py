@@ -218,10 +218,10 @@ def test_without_a_history_every_command_says_so(command: Command) -> None:
 
 def test_a_page_of_the_history_is_written(command: Command, folder: Path) -> None:
     command("evaluate", "labels.json", "one.json", "two.json", "--save", "--date", "2026-11-02")
-    done = command("report", "html", "-o", "page.html")
+    done = command("history", "trend", "--html", "page.html")
     assert (done.code, done.err) == (0, "wrote page.html\n")
     assert "Results over time" in (folder / "page.html").read_text()
-    named = command("report", "html", ".rankgauge/history.db", "--system", "one.json", "-o", "one.html")
+    named = command("history", "trend", "--system", "one.json", "--html", "one.html")
     assert named.code == 0
     assert "two.json" not in (folder / "one.html").read_text()
 
@@ -230,10 +230,11 @@ def test_a_page_of_the_history_is_written(command: Command, folder: Path) -> Non
     ("arguments", "code", "expected"),
     [
         ((), 2, "no history at .rankgauge/history.db"),
-        (("results", "--branch", "main"), 64, "only the page of a history"),
-        (("other.db",), 2, "other.db"),
-        (("labels.json",), 64, "labels.json: a single file must be a log"),
-        (("foreign.db",), 2, "foreign.db"),
+        (("-m", "AP", "--branch", "main"), 64, "--measure does not change the page of --html"),
+        (("--last", "3"), 64, "--last does not change the page of --html"),
+        (("--history", "other.db"), 2, "other.db"),
+        (("--history", "labels.json"), 2, "labels.json"),
+        (("--history", "foreign.db"), 2, "foreign.db"),
     ],
 )
 def test_a_page_of_the_history_needs_a_history(
@@ -242,7 +243,7 @@ def test_a_page_of_the_history_needs_a_history(
     with closing(sqlite3.connect("foreign.db")) as foreign:
         foreign.execute("CREATE TABLE notes (text)")
     before = (folder / "foreign.db").read_bytes()
-    done = command("report", "html", *arguments)
+    done = command("history", "trend", "--html", "report.html", *arguments)
     assert done.code == code
     assert expected in done.err
     assert not (folder / "report.html").exists()
@@ -252,7 +253,7 @@ def test_a_page_of_the_history_needs_a_history(
 
 def test_the_page_never_replaces_the_history(command: Command, folder: Path) -> None:
     command("evaluate", "labels.json", "one.json", "--save", "--history", "own.db")
-    done = command("report", "html", "own.db", "-o", "own.db")
+    done = command("history", "trend", "--history", "own.db", "--html", "own.db")
     assert done.code == 2
     with History.open("own.db", create=False) as history:
         assert history.count() == 1

@@ -306,7 +306,7 @@ def test_a_gate_fails_if_the_retriever_failed() -> None:
         (["cases.jsonl"], "a single file must be a log with retrieved and relevant ids"),
         (["qrels", "my_live_app:index"], "qrels: cannot read"),
         (["cases.jsonl", "my_live_app:index", "--coverage", "1"], "--coverage applies to labels by text"),
-        (["qrels", "run", "--rate", "3"], "--rate applies to a live retriever"),
+        (["qrels", "run", "--retries", "3"], "--retries applies to a live retriever"),
         (["qrels", "run", "-o", "x"], "--out applies to a live retriever"),
         (["cases.jsonl", "my_live_app:index", "-o", "cases.jsonl"], "would overwrite the input cases.jsonl"),
         (["cases.jsonl", "my_live_app:index", "my_live_app:make", "-o", "x"], "would be a TREC run"),

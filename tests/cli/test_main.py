@@ -44,7 +44,6 @@ def test_a_misspelt_command_gets_a_suggestion(command: Command) -> None:
     [
         (("gate", "q", "a", "b"), "(b)", ["usage: rankgauge gate [OPTIONS] LABELS [RESULTS]"]),
         (("convert", "q", "-o", "x"), "-o", ["usage: rankgauge convert [OPTIONS] IN OUT"]),
-        (("completion",), "bash, zsh, fish", ["usage: rankgauge completion [OPTIONS] [bash|zsh|fish]"]),
         (("evaluate", "q", "r", "-l", "two"), "expected a number of at least 0, found 'two'", []),
     ],
 )
@@ -171,7 +170,7 @@ def values() -> list[str | None]:
 
 
 @pytest.mark.parametrize(
-    "words", ["evaluate q r", "trec_eval -q q r", "runs validate r", "qrels validate q", "convert a b"]
+    "words", ["evaluate q r", "trec_eval -q q r", "runs validate r", "runs validate --labels q", "convert a b"]
 )
 def test_commands_that_read_files_have_one_thread(words: str) -> None:
     main.start_fast(words.split())

@@ -123,6 +123,6 @@ def test_a_benchmark_keeps_the_rule_and_verifies_with_it(command: Command) -> No
     outcome = command("benchmark", "run", "rankgauge.yaml", "-o", "out")
     assert outcome.code == 0, outcome.err
     assert "0.7500" in outcome.out
-    assert command("report", "verify", "out").code == 0
+    assert command("benchmark", "verify", "out").code == 0
     refused = command("benchmark", "run", "rankgauge.yaml", "-o", "out2", "--match", "text")
     assert "--match text needs test cases that expect text, found judgments of documents" in refused.err

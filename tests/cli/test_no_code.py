@@ -29,12 +29,6 @@ def embed(texts):
 def rerank(query, documents):
     return [1.0 for _ in documents]
 
-def rule(query):
-    return True
-
-def route(query):
-    return "e"
-
 def grade(query, text):
     return 1
 """
@@ -50,8 +44,6 @@ CALLS = {
     "a configured fetch": ("runs", "fetch", "--config", "rankgauge.yaml", "-o", "run.trec"),
     "an embedder": (*FETCH, "--retriever", "vector", "--embedder", "named_code:embed"),
     "a reranker": (*FETCH, "--rerank", "named_code:rerank"),
-    "a gate": (*FETCH, "--set", "retriever.gate=named_code:rule"),
-    "a router": (*FETCH, "--set", "retriever.experts={e: corpus.jsonl}", "--set", "retriever.router=named_code:route"),
     "a file": ("runs", "fetch", "--retriever", "./named_code.py:find", "--queries", "queries.jsonl", "-o", "run.trec"),
     "a retriever file": ("evaluate", "cases.jsonl", "retriever.yaml"),
     "a difference": ("diff", "old.trec", "named_code:find", "--queries", "queries.jsonl"),

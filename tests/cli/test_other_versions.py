@@ -121,15 +121,5 @@ def test_a_manifest(command: Command, folder: Path) -> None:
         "out/ExperimentManifest.json: rankgauge.manifest of version 3, but this rankgauge reads version 2: "
         "run the benchmark again"
     )
-    for words in (("report", "verify", "out"), ("report", "html", "out", "-o", "page.html")):
+    for words in (("benchmark", "verify", "out"), ("benchmark", "verify", "out", "--html", "page.html")):
         check_refused(command(*words), path, sentence, path.read_bytes())
-
-
-def test_the_report_of_a_benchmark(command: Command, folder: Path) -> None:
-    path = folder / "report.json"
-    path.write_text('{"schema": "rankgauge.benchmark/2"}')
-    sentence = (
-        "report.json: rankgauge.benchmark of version 2, but this rankgauge reads version 1: "
-        "run the benchmark again, or name labels and results: rankgauge report html LABELS RESULTS …"
-    )
-    check_refused(command("report", "html", "report.json", "-o", "page.html"), path, sentence, path.read_bytes())

@@ -286,4 +286,4 @@ def test_the_demo_is_the_benchmark(tmp_path: Path, command: Command, monkeypatch
     assert "workshop: 216 documents, 48 queries, 874 judgments (grades 0 to 3)" in done.out
     assert "rankgauge-demo/report.html   ← open this" in done.out
     assert json.loads(Path("rankgauge-demo/BenchmarkReport.json").read_bytes())["title"] == "workshop"
-    assert command("report", "verify", "rankgauge-demo").code == 0
+    assert command("benchmark", "verify", "rankgauge-demo").code == 0

@@ -171,7 +171,7 @@ def test_the_history_keeps_tokens_and_money(command: Command, logs: Path) -> Non
     assert row_of(trend, "2026-11-02")[-2:] == ["1,727", "1.5"]
     point = json.loads(command("history", "trend", "-m", "R@10", "--format", "json").out)["points"][0]
     assert (point["mean_tokens"], point["mean_cost"]) == (81_613 / 60, 0.5)
-    command("report", "html", ".rankgauge/history.db", "-o", "page.html")
+    command("history", "trend", "--html", "page.html")
     assert "Tokens per query" in Path("page.html").read_text()
     command("history", "export", "-o", "out")
     assert command("history", "import", "out", "--history", "copy.db").code == 0

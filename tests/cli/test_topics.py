@@ -99,7 +99,7 @@ def test_queries_of_a_benchmark(command: Command) -> None:
     )  # fmt: skip
     assert done.code == 0, done.err
     assert "1.0000" in done.out
-    assert command("report", "verify", "out").code == 0
+    assert command("benchmark", "verify", "out").code == 0
 
 
 def test_queries_that_a_run_must_answer(command: Command) -> None:
@@ -116,4 +116,4 @@ def test_queries_that_a_run_must_answer(command: Command) -> None:
 
 def test_queries_that_judgments_are_for(command: Command) -> None:
     Path("qrels").write_text(QRELS + "999 0 a 1\n", encoding="utf-8")
-    assert "queries-unknown (1)" in command("qrels", "validate", "qrels", "--queries", "topics").out
+    assert "queries-unknown (1)" in command("runs", "validate", "--labels", "qrels", "--queries", "topics").out

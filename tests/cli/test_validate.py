@@ -23,13 +23,14 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
 
 
 def test_a_clean_file_is_one_line(command: Command, files: tuple[str, str]) -> None:
-    outcome = command("runs", "validate", "run", "--qrels", "qrels", "--max-depth", "100")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "run: clean, 36 rows, 3 queries\n", "")
-    assert command("qrels", "validate", "qrels", "--runs", "run").out == "qrels: clean, 36 rows, 3 queries\n"
+    outcome = command("runs", "validate", "run", "--labels", "qrels", "--max-depth", "100")
+    both = "run: clean, 36 rows, 3 queries\nqrels: clean, 36 rows, 3 queries\n2 files: no errors\n"
+    assert (outcome.code, outcome.out, outcome.err) == (0, both, "")
+    assert command("runs", "validate", "--labels", "qrels").out == "qrels: clean, 36 rows, 3 queries\n"
 
 
 def test_the_trec_preset_demands_at_most_100_results_and_every_query(command: Command, files: tuple[str, str]) -> None:
-    preset = ("--preset", "trec-2025", "--qrels", "qrels")
+    preset = ("--preset", "trec-2025", "--labels", "qrels")
     assert command("runs", "validate", "run", *preset).code == 0
     lines = [f"{query} Q0 d{rank} {rank} {200 - rank} t\n" for query in ("q1", "q2") for rank in range(1, 102)]
     Path("deep").write_text("".join(lines), encoding="utf-8")
@@ -37,13 +38,13 @@ def test_the_trec_preset_demands_at_most_100_results_and_every_query(command: Co
     assert done.code == 1
     assert "error too-deep (2): " in done.out
     assert "error queries-missing (1): " in done.out
-    plain = command("runs", "validate", "deep", "--qrels", "qrels").out
+    plain = command("runs", "validate", "deep", "--labels", "qrels").out
     assert "too-deep" not in plain
     assert "too-deep" not in command("runs", "validate", "deep", *preset, "--max-depth", "1000").out
     Path("run.csv").write_text("query,doc,score\nq1,d1,1\n", encoding="utf-8")
     assert command("runs", "validate", "run.csv", *preset).code != 0
     done = command("runs", "validate", "run", "--preset", "trec-2025")
-    assert (done.code, "add --queries or --qrels" in done.err) == (64, True)
+    assert (done.code, "add --queries or --labels" in done.err) == (64, True)
 
 
 def test_the_answer_comes_first_then_faults_with_places_and_actions(command: Command, files: tuple[str, str]) -> None:
@@ -118,11 +119,11 @@ def test_a_file_that_cannot_be_read_exits_2_and_the_others_are_validated(
 
 
 def test_judgments_or_topics_that_cannot_be_read_are_bad_input(command: Command, files: tuple[str, str]) -> None:
-    outcome = command("runs", "validate", "run", "--qrels", "nowhere")
+    outcome = command("runs", "validate", "run", "--labels", "nowhere")
     assert outcome.code == 2
     assert outcome.out == ""
     assert command("runs", "validate", "run", "--queries", "nowhere").code == 2
-    assert command("qrels", "validate", "qrels", "--runs", "nowhere").code == 2
+    assert command("runs", "validate", "--labels", "qrels", "nowhere").code == 2
 
 
 def test_topics_name_the_queries_that_must_be_answered(command: Command, files: tuple[str, str]) -> None:
@@ -130,7 +131,7 @@ def test_topics_name_the_queries_that_must_be_answered(command: Command, files: 
     outcome = command("runs", "validate", "run", "--queries", "topics.tsv")
     assert outcome.code == 1
     assert "none for query 'q4'" in outcome.out
-    assert command("qrels", "validate", "qrels", "--queries", "topics.tsv").code == 0
+    assert command("runs", "validate", "--labels", "qrels", "--queries", "topics.tsv").code == 0
 
 
 def test_fix_writes_a_copy_and_says_what_it_did(command: Command, files: tuple[str, str]) -> None:
@@ -156,7 +157,7 @@ def test_fix_cuts_every_query_at_the_depth(command: Command, files: tuple[str, s
 
 def test_fix_repairs_judgments(command: Command, files: tuple[str, str]) -> None:
     Path("qrels").write_bytes(b"\xef\xbb\xbfqid iter docid grade\r\n" + text(qrels_lines()).replace(b"\n", b"\r\n"))
-    assert command("qrels", "validate", "qrels", "--fix", "fixed").code == 1
+    assert command("runs", "validate", "--labels", "qrels", "--fix", "fixed").code == 1
     assert Path("fixed").read_bytes() == text(qrels_lines())
 
 
@@ -164,7 +165,7 @@ def test_fix_never_overwrites_an_input(command: Command, files: tuple[str, str])
     Path("link").symlink_to("run")
     before = {name: Path(name).read_bytes() for name in files}
     for out in ("run", "link", "qrels", "./run"):
-        outcome = command("runs", "validate", "run", "--qrels", "qrels", "--fix", out)
+        outcome = command("runs", "validate", "run", "--labels", "qrels", "--fix", out)
         assert outcome.code == 2
         assert "would overwrite the input" in outcome.err
     assert {name: Path(name).read_bytes() for name in files} == before
@@ -197,8 +198,55 @@ def test_wrong_calls_exit_64(command: Command, files: tuple[str, str], arguments
     assert not Path("fixed").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "expected a run, or labels"),
+        ("run --labels qrels --labels qrels", "--labels is given 2 times"),
+        ("run --corpus c.jsonl", "--corpus compares labels with documents"),
+        ("--labels qrels --corpus c.jsonl --max-depth 3", "--max-depth does not apply"),
+        ("--labels qrels --stamp s.jsonl", "name the documents: --corpus PATH"),
+        ("--labels qrels --max-depth 3", "--max-depth applies to runs"),
+        ("run --by-subtopic", "--by-subtopic applies to labels"),
+        ("run --format csv", "--format csv lists labels that are compared with documents"),
+        ("run run --labels qrels --fix fixed", "--fix takes one file"),
+    ],
+)
+def test_options_that_would_have_no_effect_are_refused(
+    command: Command, files: tuple[str, str], words: str, message: str
+) -> None:
+    done = command("runs", "validate", *words.split())
+    assert (done.code, message in done.err) == (64, True), done.err
+
+
+def test_logs_and_test_cases_are_checked_by_their_readers(command: Command, files: tuple[str, str]) -> None:
+    cases = {
+        "log.jsonl": ('{"query": "one", "retrieved": ["d1", "d3"], "relevant": ["d1"]}\n', (), 0, "clean, 1 row"),
+        "cases.csv": ("query,relevant\none,d1\n", (), 0, "clean, 1 row"),
+        "cut.jsonl": ('{"query": "one", "relevant_ids": ["d1"]}\n{"query": "t', (), 2, "cut.jsonl:2  not JSON"),
+        "no_id.jsonl": ('{"query": "one", "relevant_ids": ["d1"]}\n{"relevant_ids": ["d1"]}\n', (), 1, "no_id.jsonl:2"),
+        "text.jsonl": ('{"query": "one", "must_contain": ["x"]}\n', ("--match", "text"), 0, "clean, 1 row"),
+        "kind.jsonl": ('{"query": "one", "must_contain": {"a": 1}}\n', ("--match", "text"), 2, "kind.jsonl:1"),
+    }
+    for name, (content, options, code, expected) in cases.items():
+        Path(name).write_text(content)
+        done = command("runs", "validate", "--labels", name, *options)
+        assert (done.code, expected in done.out) == (code, True), done.out
+    Path("four.run").write_text("q1 Q0 d1 1\nq1 Q0 d2 2\n")  # a run that lost its last columns
+    assert command("runs", "validate", "four.run").code == 1
+
+
+def test_runs_and_labels_are_checked_against_each_other(command: Command, files: tuple[str, str]) -> None:
+    Path("more").write_bytes(text([*qrels_lines(), "q3 0 never-retrieved 1"]))
+    done = command("runs", "validate", "run", "run", "--labels", "more", "--format", "json")
+    files_checked = json.loads(done.out)["files"]
+    assert [file["file"] for file in files_checked] == ["run", "run", "more"]
+    assert [fault["code"] for fault in files_checked[2]["faults"]] == ["judged-unretrieved"]
+    assert command("runs", "validate", "--labels", "more").out.startswith("more: clean, ")
+
+
 def test_groups_list_their_commands_and_suggest(command: Command) -> None:
-    for group in ("runs", "qrels"):
+    for group in ("runs", "benchmark"):
         listed, lazy = command(group, "--help").out, cli.lazy[group]
         assert isinstance(lazy, LazyGroup)
         for name, line in lazy.one_line_helps().items():
@@ -206,14 +254,14 @@ def test_groups_list_their_commands_and_suggest(command: Command) -> None:
             found = lazy.get_command(click.Context(lazy), name)
             assert found is not None
             assert (found.name, (found.help or "").splitlines()[0]) == (name, line)
-        misspelt = command(group, "validat")
-        assert misspelt.code == 64
-        assert "did you mean validate?" in misspelt.err
+    misspelt = command("runs", "validat")
+    assert misspelt.code == 64
+    assert "did you mean validate?" in misspelt.err
 
 
 def test_nothing_in_a_file_reaches_the_terminal_as_a_command(command: Command, files: tuple[str, str]) -> None:
     bad = then(put(3, 3, "\x1b[31mx"), put(4, 5, "\x1b]0;x\x07"), put(20, 6, "\x1b[1m"), put(30, 4, "\x1b[2J"))
     Path("run\x1b").write_bytes(text(bad(run_lines())))
-    outcome = command("runs", "validate", "run\x1b", "--qrels", "qrels", "--fix", "fixed")
+    outcome = command("runs", "validate", "run\x1b", "--labels", "qrels", "--fix", "fixed")
     assert "\x1b" not in outcome.out + outcome.err
     assert "\x07" not in outcome.out + outcome.err

@@ -45,7 +45,7 @@ COMMANDS = {
     "results of evaluate": ["evaluate", "qrels.txt", "FILE"],
     "labels of compare": ["compare", "FILE", "run.txt", "run.txt"],
     "labels of gate": ["gate", "FILE", "run.txt", "--require", "RR>=0"],
-    "qrels validate": ["qrels", "validate", "FILE"],
+    "labels of runs validate": ["runs", "validate", "--labels", "FILE"],
 }
 
 
@@ -114,5 +114,5 @@ def test_the_columns_of_a_table_with_other_names_are_named_with_the_option_of_th
 )
 def test_what_only_looks_like_another_kind_is_read(name: str, content: str, command: Command) -> None:
     Path(name).write_text(content, encoding="utf-8")
-    outcome = command("qrels", "validate", name)
+    outcome = command("runs", "validate", "--labels", name)
     assert outcome.code == 0, outcome.out

@@ -57,7 +57,7 @@ HOMES: dict[type[Any], Home] = {
     Limits: Home("compare", "q r s", "reading"),
     PassageMatching: Home("evaluate", "g r", "collection"),
     GoldOptions: Home("labels resolve", "l --chunks c -o x", "collection"),
-    Chunking: Home("chunk", "d -o x", "chunking.a"),
+    Chunking: Home("runs fetch", "-o x", "chunking.a"),
     GateRule: Home("gate", "q r", "gate"),
     BenchmarkSettings: Home("benchmark run", "", "benchmark"),
     Bm25Parameters: Home("runs fetch", "-o x", "retrievers.a"),

@@ -110,7 +110,7 @@ def test_python_warns_of_values_that_look_swapped(call: str, kind: str) -> None:
         "gate a.json b.json -m RR --baseline c.json",
         "gate a.json b.json -m RR --write-baseline stored.json",
         "tune a.json b.json c.json",
-        "report html a.json b.json -o page.html",
+        "evaluate a.json b.json --html page.html",
         "benchmark run a.json b.json --queries queries.jsonl -o out",
     ],
 )

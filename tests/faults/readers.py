@@ -43,7 +43,6 @@ from rankgauge.rag.live import evaluate_retriever
 from rankgauge.render.documents.history import Listing, listing_document
 from rankgauge.render.formats import rendered
 from rankgauge.report import manifest as manifests
-from rankgauge.retrieval.embedders.model_files import read_sentence_model
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 from rankgauge.retrieval.index_files import load_arrays, save_arrays
 from rankgauge.retrieval.journal import Journal
@@ -51,7 +50,6 @@ from rankgauge.validation.qrels_validation import validate_qrels
 from rankgauge.validation.run_validation import validate_run
 from tests.faults.plain_numbers import check_run
 from tests.io.examples import QRELS, RANKED, RUNS
-from tests.retrieval.embedders.tiny_models import BGE, write_config
 
 Seeds = list[tuple[str, bytes]]  # suffix and content
 DOCUMENTS = [{"_id": f"d{n}", "title": f"t{n}", "text": f"some text {n}"} for n in range(4)]
@@ -202,7 +200,6 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
         "array": [(".npy", _npy(np.eye(4))), (".npy", _npy(np.eye(4, dtype=np.float32)))],
         "vectors": [(".jsonl", VECTORS), (".parquet", _parquet_vectors())],
         "vector ids": [(".txt", b"a\nb\nc\nd\n"), (".sha256", hashlib.sha256(b"a\nb\nc\nd\n").hexdigest().encode())],
-        "model folder": [(f".{name.replace('/', '+')}", json.dumps(data).encode()) for name, data in BGE.items()],
     }  # fmt: skip
 
 
@@ -342,14 +339,6 @@ def _read_vector_ids(path: Path) -> None:
         beside.unlink()
 
 
-def _read_model_folder(path: Path) -> None:
-    """A folder of a sentence model in which one file is another."""
-    name = path.name[path.name.index(".") + 1 :].replace("+", "/")
-    folder = write_config(path.with_name("model"), BGE)
-    (folder / name).write_bytes(path.read_bytes())
-    read_sentence_model(folder)
-
-
 def _parquet_vectors() -> bytes:
     import pyarrow
     from pyarrow import parquet
@@ -400,6 +389,5 @@ READERS: dict[str, Reader] = {
         Reader("vectors", "array", _read_vectors),
         Reader("vectors by id", "vectors", _embed),
         Reader("vector ids", "vector ids", _read_vector_ids),
-        Reader("model folder", "model folder", _read_model_folder, is_json=True),
     )
 }

@@ -193,7 +193,7 @@ def write_metrics() -> int:
 def write_history_page() -> int:
     """The page of one of two histories."""
     save = ((*SAVE_OLD[:-1], "old.db"), (*SAVE_NEW[:-1], "new.db")) if version() == "old" else ()
-    return in_turn(*save, ("report", "html", f"{version()}.db", "-o", "page.html"))
+    return in_turn(*save, ("history", "trend", "--history", f"{version()}.db", "--html", "page.html"))
 
 
 def repaired(*words: str) -> Callable[[], int]:
@@ -222,8 +222,8 @@ def stored_judgments(folder: Path) -> Content | None:
 
 
 def verified() -> bool:
-    """Whether ``report verify`` finds nothing wrong."""
-    return run(["report", "verify", "out"]) == 0
+    """Whether ``benchmark verify`` finds nothing wrong."""
+    return run(["benchmark", "verify", "out"]) == 0
 
 
 FETCH = ("runs", "fetch", "--retriever", "faults_search:find", "--queries", "queries.jsonl", "--batch", "2", "--k", "5")
@@ -289,13 +289,10 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "stamped labels": Scenario(
         ("stamped.jsonl",),
-        cli("labels", "check", "more-VERSION.qrels", "--corpus", "corpus.jsonl", "--stamp", "stamped.jsonl"),
+        cli(
+            "runs", "validate", "--labels", "more-VERSION.qrels", "--corpus", "corpus.jsonl", "--stamp", "stamped.jsonl"
+        ),
         whole_files("stamped.jsonl"),
-    ),
-    "chunk": Scenario(
-        ("chunks.jsonl",),
-        cli("chunk", "texts-VERSION.jsonl", "--size", "5", "-o", "chunks.jsonl"),
-        whole_files("chunks.jsonl"),
     ),
     "repaired run": Scenario(
         ("fixed.trec",),
@@ -304,7 +301,7 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "repaired judgments": Scenario(
         ("fixed.qrels",),
-        repaired("qrels", "validate", "double-VERSION.qrels", "--fix", "fixed.qrels"),
+        repaired("runs", "validate", "--labels", "double-VERSION.qrels", "--fix", "fixed.qrels"),
         whole_files("fixed.qrels"),
     ),
     "page of a difference": Scenario(
@@ -353,18 +350,15 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "gate": ("baseline", "summary"),
     "diff": ("page of a difference",),
     "runs fetch": ("fetch", "fetch manifest", "index"),
-    "runs validate": ("repaired run",),
+    "runs validate": ("repaired run", "repaired judgments", "stamped labels"),
     "benchmark run": ("benchmark",),
     "fuse": ("fuse",),
     "tune": ("tune",),
     "pool": ("pool",),
     "judge": ("judge",),
     "labels resolve": ("labels resolve",),
-    "labels check": ("stamped labels",),
-    "qrels validate": ("repaired judgments",),
     "convert": ("convert", "convert to gzip", "sampled judgments"),
-    "chunk": ("chunk",),
-    "report html": ("page of a history",),
+    "history trend": ("page of a history",),
     "history tag": ("history tag",),
     "history export": ("history export", "metrics of a history"),
     "history import": ("history import",),

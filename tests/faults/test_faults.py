@@ -19,9 +19,9 @@ from tests.needs import ROOT
 
 TRIALS = 3
 WRITE_NO_FILE = {  # some print what they compute, `index` loads a server
-    *("measures", "pipeline", "rq", "trec_eval", "agreement", "index", "completion", "report verify"),
+    *("measures", "pipeline", "rq", "trec_eval", "agreement", "index", "benchmark verify"),
     *("labels agree", "labels estimate"),
-    *("history list", "history show", "history compare", "history trend"),
+    *("history list", "history show", "history compare"),
 }
 pytestmark = [
     pytest.mark.slow,

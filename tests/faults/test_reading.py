@@ -121,7 +121,7 @@ def test_a_library_is_missing_only_if_it_is_not_there(
         return real(name, *arguments, **named)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    outcome = command("qrels", "validate", path)
+    outcome = command("runs", "validate", "--labels", path)
     is_missing = kind is ModuleNotFoundError
     assert outcome.code == (64 if is_missing else 71)
     assert ("zstd needs the library zstandard" if is_missing else "cannot load a library: cannot map") in outcome.err

@@ -256,7 +256,7 @@ def test_a_clock_that_jumps_back_changes_no_latency_and_stops_no_call(monkeypatc
             time.sleep(0.4)
         return ["d1"]
 
-    calls = RetrieverCalls(timeout=0.2, retries=0, concurrency=4, rate=200)
+    calls = RetrieverCalls(timeout=0.2, retries=0, concurrency=4)
     result = evaluate_retriever(find, cases, calls=calls, max_failures=None, measures="RR", progress=lambda *_: None)
     assert list(result.failures) == ["q3"]
     latencies = [one.latency for one in result.per_query_metrics if one.latency is not None]
@@ -311,7 +311,6 @@ def test_nothing_needs_a_home_unless_it_is_asked_for(trials: Trials, home: str |
     for words in [
         ("evaluate", "qrels.trec", "old.trec", "--save", "--html", "page.html"),
         ("history", "list"),
-        ("completion", "bash"),
         ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out"),
     ]:
         ended = trials.run(*words, first=first, **variables)
@@ -528,7 +527,7 @@ def test_what_a_killed_benchmark_did_not_delete_is_deleted_by_the_next(trials: T
         assert (ended.code, left.exists()) == (77, True), ended.errors
         assert trials.run(*words).code == 0
         assert not left.exists()
-        assert trials.run("report", "verify", "out").code == 0
+        assert trials.run("benchmark", "verify", "out").code == 0
     shutil.rmtree(target)
     left.mkdir()  # killed before its last operation
     assert trials.run(*words).code == 0

@@ -197,7 +197,7 @@ def test_every_command_reads_the_judgments(tmp_path: Path, monkeypatch: pytest.M
         ["compare", "j.jsonl", "old.run", "new.run"],
         ["gate", "j.jsonl", "new.run", "--require", "nDCG@10>=0.1"],
         ["agreement", "j.jsonl", "j.jsonl", "old.run", "new.run"],
-        ["qrels", "validate", "j.jsonl"],
+        ["runs", "validate", "--labels", "j.jsonl"],
         ["convert", "j.jsonl", "q.txt"],
         ["labels", "agree", "j.jsonl", "q.txt"],
         ["pool", "old.run", "-o", "pool.jsonl", "--judged", "j.jsonl"],

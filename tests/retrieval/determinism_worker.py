@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,8 +26,9 @@ def main(scores_per_block: int, query_block: int, embedding_batch: int, fetch_ba
     queries = made_up_queries(corpus, 40)
 
     def vector(model: Embedder) -> Vector:
-        search = partial(Exact, scores_per_block=scores_per_block, query_block=query_block)
-        return Vector(corpus, model, search=search, batch_size=embedding_batch)
+        made = Vector(corpus, model, batch_size=embedding_batch)
+        made._index = Exact(made.vectors, made.ids, scores_per_block=scores_per_block, query_block=query_block)
+        return made
 
     lexical = Lexical(corpus)
     retrievers: dict[str, Retriever] = {"lexical": lexical}

@@ -18,12 +18,13 @@ from rankgauge.core.formatting import milliseconds
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, latency_percentiles
 from rankgauge.errors import InputError, RetrieverError, UsageError
+from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.io.queries import read_queries
 from rankgauge.io.read import read_run
 from rankgauge.rag.live import evaluate_retriever
 from rankgauge.retrieval.asking.answers import AnswerFacts, RankedResults
 from rankgauge.retrieval.engines.callables import CallableRetriever
-from rankgauge.retrieval.engines.routing import GatedRetriever
+from rankgauge.retrieval.engines.rerank import CallableReranker, DocumentTexts, RerankedRetriever
 from rankgauge.retrieval.fetch import FetchOptions, fetch_run
 from rankgauge.retrieval.journal import Journal
 from rankgauge.retrieval.latency import Latency, measure_latency
@@ -217,14 +218,18 @@ def test_two_processes_cannot_fetch_into_the_same_file(tmp_path: Path) -> None:
 
 
 def test_decisions_survive_an_interruption(tmp_path: Path) -> None:
-    def gated(fail_at: int | None, decisions: Decisions) -> GatedRetriever:
-        return GatedRetriever(counting_retriever(Counting(fail_at)), "words>=1", decisions=decisions)
+    reranker = CallableReranker(lambda query, texts: [1.0] * len(texts), "same", version="1")
+    texts = DocumentTexts(InMemoryCorpus({f"d{number}-{place}": "" for number in range(13) for place in range(5)}))
+
+    def reranked(fail_at: int | None, decisions: Decisions) -> RerankedRetriever:
+        retriever = counting_retriever(Counting(fail_at))
+        return RerankedRetriever(retriever, reranker, texts, top=3, decisions=decisions)
 
     first, second = Decisions(), Decisions()
     with pytest.raises(RetrieverError, match=r"at most 0 may fail:\n  .*: Failing"):
-        fetch_run(gated(9, first), QUERIES, tmp_path / "r", k=3, options=FetchOptions(batch_size=1), decisions=first)
-    done = fetch_run(gated(None, second), QUERIES, tmp_path / "r", k=3, decisions=second)
-    assert [query for query, decision in done.decisions.items() if decision["skipped"]] == [
+        fetch_run(reranked(9, first), QUERIES, tmp_path / "r", k=3, options=FetchOptions(batch_size=1), decisions=first)
+    done = fetch_run(reranked(None, second), QUERIES, tmp_path / "r", k=3, decisions=second)
+    assert [query for query, decision in done.decisions.items() if not decision["reranked_ids"]] == [
         f"q{n}" for n in range(0, 30, 4)
     ]
 

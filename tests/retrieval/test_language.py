@@ -52,11 +52,11 @@ ENGLISH_KEYWORDS = [
 @pytest.mark.parametrize("language", FOREIGN)
 def test_texts_in_another_language_are_recognized(language: str) -> None:
     corpus = InMemoryCorpus({f"d{number}": text for number, text in enumerate(FOREIGN[language])})
-    (note,) = language_notes(DEFAULTS, [corpus], ["how do I clean the chain"])
+    (note,) = language_notes(DEFAULTS, corpus, ["how do I clean the chain"])
     assert note.code == "language"
     assert note.message.startswith("the documents do not look English (")
     assert "stemmer english and stopwords english and embedder wordllama expect English" in note.message
-    (note,) = language_notes(DEFAULTS, [InMemoryCorpus({"d": "clean the chain"})], FOREIGN[language])
+    (note,) = language_notes(DEFAULTS, InMemoryCorpus({"d": "clean the chain"}), FOREIGN[language])
     assert note.message.startswith("the queries do not look English (")
 
 
@@ -64,7 +64,7 @@ def test_texts_in_another_language_are_recognized(language: str) -> None:
 def test_english_collections_are_not_reported(name: str, collections: Path) -> None:
     collection = open_collection(collections / name)
     texts = [text or "" for text in collection.queries.texts]
-    assert language_notes(DEFAULTS, [collection.documents], texts) == ()
+    assert language_notes(DEFAULTS, collection.documents, texts) == ()
     for text in list(texts)[:40]:
         assert foreign_evidence([text]) is None
 
@@ -80,7 +80,7 @@ def test_only_what_is_made_for_english_is_reported() -> None:
     corpus = InMemoryCorpus({f"d{number}": text for number, text in enumerate(FOREIGN["German"])})
 
     def options(**settings: Any) -> str:
-        return "".join(note.message for note in language_notes([RetrieverSettings(**settings)], [corpus], []))
+        return "".join(note.message for note in language_notes([RetrieverSettings(**settings)], corpus, []))
 
     assert options(mode="lexical", stemmer="german", stopwords="none") == ""
     assert "but stopwords english expects English" in options(mode="lexical", stemmer="german")

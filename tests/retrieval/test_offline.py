@@ -28,8 +28,8 @@ def check(line):
 
 check("demo --copy data")
 check("demo -o demo")
-check("report verify demo")
-check("report html demo -o page.html")
+check("benchmark verify demo")
+check("benchmark verify demo --html page.html")
 check("init --force")
 for options in ("--retriever lexical", "--retriever vector", "--retriever hybrid --rerank sentences"):
     check(f"runs fetch --corpus data {options} -o run.trec --latency 2")

@@ -42,7 +42,6 @@ METHODS: dict[str, Callable[[re.Pattern[Any], Any], object]] = {
 }
 HOPELESS = 1.0  # seconds, for sizes that take milliseconds
 USER_PATTERNS = {  # of the user's own configuration, of a secret, or of test cases: these only as long as they may take
-    "retrieval/engines/routing.py",
     "secrets.py",
     "io/formats/expected_text.py",
 }

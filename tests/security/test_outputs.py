@@ -25,7 +25,7 @@ COMMANDS = [
     ("tune", "qrels", "run", "run2", "-o", "OUT"),
     ("convert", "run", "OUT", "--to", "csv"),
     ("runs", "validate", "run", "--fix", "OUT"),
-    ("qrels", "validate", "qrels", "--fix", "OUT"),
+    ("runs", "validate", "--labels", "qrels", "--fix", "OUT"),
 ]
 REASONS = {
     "missing/out": "No such file or directory",

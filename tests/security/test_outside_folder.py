@@ -66,12 +66,12 @@ PATHS = [
 
 @pytest.mark.parametrize("outside", ["../secret.txt", "ABSOLUTE", "runs/../../secret.txt", "./../secret.txt", "..", ""])
 @pytest.mark.parametrize("field", PATHS)
-@pytest.mark.parametrize("words", [("report", "verify"), ("report", "html")])
+@pytest.mark.parametrize("more", [(), ("--html", "page.html")])
 def test_a_path_that_leads_out_of_the_folder_is_refused(
-    folder: Path, command: Command, field: tuple[Any, ...], outside: str, words: tuple[str, str]
+    folder: Path, command: Command, field: tuple[Any, ...], outside: str, more: tuple[str, ...]
 ) -> None:
     change(folder, field, str(folder.parent / "secret.txt") if outside == "ABSOLUTE" else outside)
-    outcome = command(*words, folder)
+    outcome = command("benchmark", "verify", folder, *more)
     assert outcome.code == 2
     assert "expected a path inside the folder" in outcome.err
     assert "hunter2" not in outcome.out + outcome.err
@@ -87,7 +87,7 @@ def test_a_link_in_the_folder_is_refused(folder: Path, command: Command, name: s
     else:
         path.unlink()
     path.symlink_to(target)
-    outcome = command("report", "verify", folder)
+    outcome = command("benchmark", "verify", folder)
     assert outcome.code == 2
     assert "is a symbolic link, and a benchmark has none" in outcome.err
     assert "hunter2" not in outcome.out + outcome.err
@@ -96,7 +96,7 @@ def test_a_link_in_the_folder_is_refused(folder: Path, command: Command, name: s
 def test_the_name_of_a_system_leads_nowhere(folder: Path, command: Command) -> None:
     (folder.parent / "secret.EvaluationReport.json").write_text(json.dumps({"password": SECRET}))
     change(folder, ("method", "retrieval", 0, "name"), "../../secret")
-    outcome = command("report", "verify", folder)
+    outcome = command("benchmark", "verify", folder)
     assert outcome.code == 2
     assert "expected the name of a system" in outcome.err
     assert "hunter2" not in outcome.out + outcome.err

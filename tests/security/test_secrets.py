@@ -404,7 +404,7 @@ def test_a_token_in_an_address_is_in_no_file_or_output_of_a_benchmark(
     done = command("benchmark", "run", "rankgauge.yaml", "--max-failures", 999, "-o", "out")
     assert "refused" in (folder / "out" / "ExperimentManifest.json").read_text(), done.err
     assert_no_piece(folder, done.out + done.err)
-    verified = command("report", "verify", "out")
+    verified = command("benchmark", "verify", "out")
     assert verified.code == 0, verified.out + verified.err
 
 

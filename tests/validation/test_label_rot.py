@@ -66,25 +66,34 @@ def test_a_check_finds_the_labels_whose_texts_changed(folder: Path, command: Cal
     check = check_labels(folder / "labels.jsonl", numbered_chunks(400))
     assert check.rotted_queries == {f"l{n}" for n in range(LONG)}
     assert check.counts == {"changed": 2 * LONG, "fits": SHORT}
-    done = command("labels", "check", folder / "labels.jsonl", "--corpus", folder / "400.jsonl")
+    done = command("runs", "validate", "--labels", folder / "labels.jsonl", "--corpus", folder / "400.jsonl")
     assert done.code == 1
     assert done.out.startswith(
         f"12 of 20 labels no longer fit {folder / '400.jsonl'} (the text of 12 changed); 8 still fit.\n"
     )
     assert "l0          2     0        2     0           0" in done.out
     data = json.loads(
-        command("labels", "check", folder / "labels.jsonl", "--corpus", folder / "400.jsonl", "--format", "json").out
+        command(
+            "runs",
+            "validate",
+            "--labels",
+            folder / "labels.jsonl",
+            "--corpus",
+            folder / "400.jsonl",
+            "--format",
+            "json",
+        ).out
     )
     assert data["counts"] == {"fits": 8, "changed": 12, "gone": 0, "unverified": 0}
     assert data["rotted"][0] == {"query": "l0", "doc": "long0-2", "grade": 1, "state": "changed"}
     assert {row["query"]: row["changed"] for row in data["queries"]}["s0"] == 0
-    fits = command("labels", "check", folder / "labels.jsonl", "--corpus", folder / "800.jsonl")
+    fits = command("runs", "validate", "--labels", folder / "labels.jsonl", "--corpus", folder / "800.jsonl")
     assert (fits.code, fits.err) == (0, "")
     assert fits.out == f"All 20 labels fit {folder / '800.jsonl'}.\n"
 
 
 def test_labels_without_hashes_show_only_documents_that_are_gone(folder: Path, command: Callable[..., Outcome]) -> None:
-    done = command("labels", "check", folder / "plain.txt", "--corpus", folder / "400.jsonl")
+    done = command("runs", "validate", "--labels", folder / "plain.txt", "--corpus", folder / "400.jsonl")
     assert done.code == 0
     assert "20 labels without a text hash cannot be verified" in done.out
     assert "--stamp FILE" in done.err
@@ -220,7 +229,16 @@ def test_a_corpus_of_other_documents_and_a_hash_that_is_none_are_refused(
 ) -> None:
     (tmp_path / "q").write_text("q 0 a 1\n")
     (tmp_path / "c.jsonl").write_text('{"_id": "other", "text": "x"}\n')
-    done = command("labels", "check", tmp_path / "q", "--corpus", tmp_path / "c.jsonl", "--stamp", tmp_path / "o.jsonl")
+    done = command(
+        "runs",
+        "validate",
+        "--labels",
+        tmp_path / "q",
+        "--corpus",
+        tmp_path / "c.jsonl",
+        "--stamp",
+        tmp_path / "o.jsonl",
+    )
     assert done.code == 2
     assert "no labeled document is in the corpus: 'a' for example" in done.err
     assert not (tmp_path / "o.jsonl").exists()

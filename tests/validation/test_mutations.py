@@ -208,7 +208,7 @@ def test_a_known_format_that_cannot_be_read_says_what_to_do(
     command: Callable[..., Any], tmp_path: Path, line: str, action: str
 ) -> None:
     (tmp_path / "file").write_bytes(text([line]))
-    outcome = command("qrels", "validate", tmp_path / "file")
+    outcome = command("runs", "validate", "--labels", tmp_path / "file")
     assert outcome.code == 2
     assert action in outcome.out
     assert "check the path" not in outcome.out

@@ -66,7 +66,7 @@ def test_judgments_may_be_any_that_evaluate_takes(tmp_path: Path) -> None:
 
 
 def test_judgments_that_cannot_be_read_say_so(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="qrels validate"):
+    with pytest.raises(InputError, match="runs validate --labels FILE"):
         validate_run(written(tmp_path, run_lines()), written(tmp_path, b"1 0 a 1\n1 0 a 2\n1 0 b 1 x\n", "qrels"))
 
 

@@ -239,8 +239,6 @@ def check_chunkings(
                 hint="use only letters, digits and . _ + - = ,",
             )
     for system, planned in systems.items():
-        if planned.experts and gold is not None:
-            raise UsageError(f"{system} has experts with corpora of their own, which labels by text do not cover")
         if planned.chunking is not None and planned.chunking not in chunkings:
             close = nearest(planned.chunking, list(chunkings))
             known = f"; there are {', '.join(chunkings)}" if chunkings else ", which the configuration has none of"

@@ -256,14 +256,9 @@ def _read_gold(folder: Path, manifest: Mapping[str, Any], queries: Queries) -> B
     return BenchmarkGold(labels, chunks, chunking_of, options, is_complete)
 
 
-def read_report(folder: Path, manifest: Mapping[str, Any]) -> Report:
-    """The report of a finished benchmark, recomputed from its folder."""
-    return report_of_inputs(read_inputs(folder, manifest), manifest)
-
-
 @registered_secrets_ignored()
 def report_of_inputs(inputs: StoredInputs, manifest: Mapping[str, Any]) -> Report:
-    """The report of the stored runs, queries and judgments: what `report verify` recomputes."""
+    """The report of the stored runs, queries and judgments: what `benchmark verify` recomputes."""
     try:
         return _report_of_inputs(inputs, manifest)
     except UsageError as error:  # the manifest asks for something that cannot be done

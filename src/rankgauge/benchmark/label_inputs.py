@@ -1,7 +1,7 @@
 """Labels of a benchmark that are matched with results by rules: how its folder stores them, and how runs are scored.
 
 A benchmark stores labels and not the judgments that they become, because these depend on what was returned: with the
-runs in its folder, which keep the texts and the fields of results, `report verify` matches them again.
+runs in its folder, which keep the texts and the fields of results, `benchmark verify` matches them again.
 """
 
 from __future__ import annotations

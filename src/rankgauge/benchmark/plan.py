@@ -78,10 +78,9 @@ def default_settings() -> Settings:
 
 @dataclass(frozen=True)
 class PlannedSystem:
-    """A retriever, what it searches, and the corpora of its experts if it has any."""
+    """A retriever, and what it searches."""
 
     settings: RetrieverSettings
-    experts: Mapping[str, str] = field(default_factory=dict)
     chunking: str | None = None  # the name of the chunking that it searches; None for the documents themselves
 
     @property
@@ -365,8 +364,7 @@ def plan_of(config: Config, path: str | Path, retrievers: Sequence[str] = ()) ->
 def _system(section: RetrieverSection, home: Path) -> PlannedSystem:
     """A retriever of the configuration, with its paths resolved."""
     paths = {key: str(home / path) for key in PATH_KEYS if (path := getattr(section, key)) is not None}
-    experts = {name: str(home / corpus) for name, corpus in (section.experts or {}).items()}
-    return PlannedSystem(settings_of_section(section_in_folder(section, home), paths), experts, section.chunking)
+    return PlannedSystem(settings_of_section(section_in_folder(section, home), paths), section.chunking)
 
 
 def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str | LoadedFile, str | LoadedFile | None]:

@@ -222,7 +222,7 @@ def _batch(plan: BenchmarkPlan, queries: Queries) -> QueryBatch:
 def _stored_gold(
     folder: Path, inputs: BenchmarkInputs, chunks: Mapping[str, Corpus], results: Mapping[str, SystemResult]
 ) -> BenchmarkGold:
-    """The gold of a benchmark as `report verify` will read it."""
+    """The gold of a benchmark as `benchmark verify` will read it."""
     labels = stored_labels(folder, _name(folder, inputs.labels), inputs.parsed_queries)
     chunkings = {name: one.chunking or chunking_of(inputs.plan.systems[name]) for name, one in results.items()}
     is_complete = inputs.plan.corpus is not None and RETURNED_CHUNKS not in chunks
@@ -313,7 +313,7 @@ def _valid_judgments(
             qrels.path,
             None,
             f"the judgments have {plural(validation.errors, 'error')}",
-            hint="`rankgauge qrels validate` shows where, and --fix repairs what is safe to repair",
+            hint="`rankgauge runs validate --labels` shows where, and --fix repairs what is safe to repair",
         )
     return StoredJudgments(validation, build_qrels(parsed.source_rows(), name=plan.title))
 
@@ -327,7 +327,7 @@ def _check_settings(plan: BenchmarkPlan, queries: Queries) -> None:
 def _language_notes(plan: BenchmarkPlan, documents: Corpus | None, queries: QueryBatch) -> tuple[Note, ...]:
     """Whether the texts are in a language that the systems do not know."""
     settings = [system.settings for system in plan.systems.values()]
-    return language_notes(settings, [] if documents is None else [documents], queries.texts)
+    return language_notes(settings, documents, queries.texts)
 
 
 @registered_secrets_ignored()
@@ -392,7 +392,7 @@ def _remove_leftovers(folder: Path, results: Mapping[str, SystemResult], inputs:
 
 # The turn of one system: build its retriever, fetch its run, and time single calls.
 
-INDEX_FOLDERS = {"lexical": ("lexical",), "vector": ("vector",), "hybrid": ("lexical", "vector")}  # by mode
+INDEX_FOLDERS = {"lexical": ("lexical",), "vector": ("vector",), "hybrid": ("lexical", "vector")}  # by built-in mode
 
 
 @dataclass(frozen=True, eq=False)
@@ -417,13 +417,12 @@ class SystemRunner:
             return self._stored(name, system.results)
         documents = self.chunks[chunking_of(system)] if self.chunks else self.documents
         index = self._index_folder(system, documents)
-        parts = [index / part for part in _index_parts(system)]
+        parts = [index / part for part in INDEX_FOLDERS.get(system.settings.mode, ())]
         is_new = all(not part.exists() for part in parts)
         start = time.monotonic()
         settings = replace(system.settings, index=str(index))
-        experts = {expert: read_corpus(path) for expert, path in system.experts.items()}
         with held_warnings() as messages:
-            retriever = make_retriever(settings, documents, self.queries, experts=experts)
+            retriever = make_retriever(settings, documents, self.queries)
         if self.by_rule is not None and isinstance(retriever, CallableRetriever):
             retriever.rules = self.by_rule.answer_rules(retriever.rules)
         seconds = round(time.monotonic() - start, 3)
@@ -528,9 +527,7 @@ class SystemRunner:
         if settings.index is not None:
             return Path(settings.index) / (chunking_of(system) if self.chunks else "")
         lexical = (settings.bm25, settings.stemmer, settings.stopwords)
-        vectors = (
-            settings.embedder, settings.vectors, settings.query_vectors, settings.center, settings.search,
-        )  # fmt: skip
+        vectors = (settings.embedder, settings.vectors, settings.query_vectors, settings.center)
         searched = (documents.sha256,) if self.chunks and documents is not None else ()
         return self.indexes / hashlib.sha256(repr((lexical, vectors, *searched)).encode()).hexdigest()[:16]
 
@@ -538,12 +535,6 @@ class SystemRunner:
 def _fetched_path(name: str, system: PlannedSystem, queries: QueryBatch, by_rule: BenchmarkLabels | None = None) -> str:
     """The path of a run that is fetched: a retriever of the user's own may return texts, and ids with white space."""
     return run_path(name, is_log=system.is_own or by_rule is not None or has_white_space(queries.ids))
-
-
-def _index_parts(system: PlannedSystem) -> list[str]:
-    """The folders of the indexes that a system reads; a callable has none here."""
-    folders = INDEX_FOLDERS.get(system.settings.mode, ())
-    return [f"{expert}/{folder}" for expert in system.experts for folder in folders] if system.experts else [*folders]
 
 
 class BenchmarkListener:

@@ -65,6 +65,7 @@ class Verification(HtmlView):
     recomputed: int  # numbers
     changes: tuple[FileChange, ...]
     tolerated: tuple[FileChange, ...] = ()  # differences as between two versions of SciPy, in derived numbers only
+    page: bytes = field(default=b"", repr=False)  # the HTML report, recomputed
 
     @property
     def ok(self) -> bool:
@@ -105,7 +106,8 @@ def verify_benchmark(folder: str | Path, *, index: str | Path | None = None) -> 
     # A field that differs says more than a digest.
     located = {change.file for change in differences}
     unlocated = [change for change in changes if change.file not in located]
-    return Verification(file_count, generated.count_numbers(), (*differences, *unlocated), tuple(tolerated))
+    changed = (*differences, *unlocated)
+    return Verification(file_count, generated.count_numbers(), changed, tuple(tolerated), generated.files[PAGE])
 
 
 def changed_files(root: Path, manifest: Mapping[str, Any]) -> list[FileChange]:

@@ -13,6 +13,8 @@ from rankgauge._version import __version__
 from rankgauge.core.public_names import check_memory_for_algebra
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from rankgauge.core.settings import Section
 
 
@@ -67,6 +69,14 @@ class LazyGroup(click.Group):
         """The first line of the help of each command."""
         return {name: (command.help or "").partition("\n")[0] for name, command in self.lazy.items()}
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin with what is typed, without importing any; options after a dash."""
+        from click.shell_completion import CompletionItem
+
+        commands = self.one_line_helps().items()
+        found = [CompletionItem(name, help=text) for name, text in commands if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands before the options, which are few."""
         self.format_commands(ctx, formatter)
@@ -83,7 +93,7 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command, and suggest one for a misspelled name."""
-        if args and args[0] not in self.lazy and not args[0].startswith("-"):
+        if args and args[0] not in self.lazy and not args[0].startswith("-") and not ctx.resilient_parsing:
             from rankgauge.errors import nearest, shown
 
             close = nearest(args[0], list(self.lazy))
@@ -118,10 +128,10 @@ TASKS: Tasks = {
     "Retrieve and benchmark": {
         "runs": _group(
             "runs",
-            "Make or validate runs.",
+            "Make runs, or validate runs and labels.",
             {
                 "fetch": LazyCommand("fetch", "Make a run by asking a retriever every query."),
-                "validate": LazyCommand("validate", "Find faults in runs, line by line."),
+                "validate": LazyCommand("validate", "Find faults in runs and labels, line by line."),
             },
         ),
         "benchmark": _group(
@@ -129,6 +139,7 @@ TASKS: Tasks = {
             "Show which retriever is best, by how much, with what confidence, at what cost.",
             {
                 "run": LazyCommand("benchmark", "Run retrievers on the same queries and show which is best."),
+                "verify": LazyCommand("verify", "Recompute every number in the folder of a benchmark."),
             },
         ),
         "fuse": LazyCommand("fusion", "Combine runs into one."),
@@ -140,10 +151,9 @@ TASKS: Tasks = {
         "judge": LazyCommand("judge", "Judge the documents of a pool, in the terminal or by a program."),
         "labels": _group(
             "labels",
-            "Compare and check judgments, and estimate measures from few of them.",
+            "Compare judgments, and estimate measures from few of them.",
             {
                 "agree": LazyCommand("labels", "Show how closely assessors agree."),
-                "check": LazyCommand("labels", "Show which labels no longer fit the documents."),
                 "estimate": LazyCommand(
                     "labels",
                     "Estimate measures from few human labels, with machine labels or a sampled pool.",
@@ -153,23 +163,7 @@ TASKS: Tasks = {
         ),
     },
     "Data and files": {
-        "qrels": _group(
-            "qrels",
-            "Validate judgments.",
-            {
-                "validate": LazyCommand("validate", "Find faults in judgments, line by line."),
-            },
-        ),
         "convert": LazyCommand("convert", "Write judgments or a run in another format."),
-        "chunk": LazyCommand("chunk", "Split documents into chunks."),
-        "report": _group(
-            "report",
-            "Write a report or a history as HTML, or verify a benchmark.",
-            {
-                "html": LazyCommand("report", "Write the HTML report of a benchmark, or the page of a history."),
-                "verify": LazyCommand("report", "Recompute every number in the folder of a benchmark."),
-            },
-        ),
     },
     "Over time": {
         "history": _group(
@@ -189,9 +183,6 @@ TASKS: Tasks = {
             },
         ),
     },
-    "Other": {
-        "completion": LazyCommand("completion", "Print a script that lets a shell complete command lines."),
-    },
 }
 
 
@@ -201,6 +192,8 @@ def _remember_verbose(context: click.Context, option: click.Parameter, is_verbos
 
 def _print_version(context: click.Context, option: click.Parameter, is_asked: bool) -> None:
     """Print the version; with ``--verbose`` also what it runs on."""
+    if context.resilient_parsing:
+        return
     if not is_asked:
         if context.meta["verbose"]:
             raise click.UsageError("--verbose belongs to --version", context)
@@ -268,7 +261,7 @@ class DocumentedCommand(click.Command):
         given = self.make_parser(ctx).parse_args(args=list(args))[2]
         for option in given:
             is_single = isinstance(option, click.Option) and not option.multiple and option.name in SINGLE_INPUTS
-            if is_single and given.count(option) > 1:
+            if is_single and given.count(option) > 1 and not ctx.resilient_parsing:
                 from rankgauge.errors import UsageError
 
                 hint = "several runs make a baseline: --write-baseline FILE --append" if self.name == "gate" else None

@@ -6,6 +6,7 @@ Nothing is imported at its top: an interrupt is handled from the first line of `
 from __future__ import annotations
 
 EXIT_INTERRUPTED, EXIT_SYSTEM = 130, 71
+COMPLETION_VARIABLE = "_RANKGAUGE_COMPLETE"  # set by a shell that asks what can come next
 
 
 def main() -> None:
@@ -29,12 +30,18 @@ def main() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run a command line in this process and return its exit code."""
+    import os
     import sys
 
     try:
         from rankgauge.cli.command_tree import checked_arguments, cli
         from rankgauge.cli.process import warnings_as_lines
 
+        instruction = os.environ.get(COMPLETION_VARIABLE) if arguments is None else None
+        if instruction:
+            from click.shell_completion import shell_complete
+
+            return shell_complete(cli, {}, "rankgauge", COMPLETION_VARIABLE, instruction)
         words = checked_arguments(sys.argv[1:] if arguments is None else arguments)
         with warnings_as_lines(), cli.make_context("rankgauge", words) as context:
             code = cli.invoke(context)
@@ -65,7 +72,7 @@ def _report(error: BaseException) -> int:
 # Linear algebra that would start idle threads when NumPy is imported, which costs a fifth of a short evaluation.
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # The commands that only read files. Retrievers and resampling multiply matrices, for which threads may be worth it.
-SINGLE_THREADED = ("agreement", "convert", "evaluate", "fuse", "measures", "qrels", "trec_eval", "runs validate")
+SINGLE_THREADED = ("agreement", "convert", "evaluate", "fuse", "measures", "trec_eval", "runs validate")
 
 # Objects between two searches for cycles: importing makes tens of thousands, and none of them is garbage.
 COLLECTION_THRESHOLD = 100_000

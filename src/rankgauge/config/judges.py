@@ -22,7 +22,7 @@ def _default_options() -> dict[str, JsonValue]:
     return {"temperature": 0}
 
 
-@with_settings(RetrieverCalls, only=("concurrency", "rate", "retries"), optional=True)
+@with_settings(RetrieverCalls, only=("concurrency", "retries"), optional=True)
 @with_settings(RetrieverCalls, only=("timeout",))
 class JudgeSection(ConfigSection):
     """The address, the model and the prompt of a judge; ``${NAME}`` in a header is an environment variable."""

@@ -46,7 +46,6 @@ class RetrieverSection(ConfigSection):
     weights: Weights | None = Field(
         default=None, description="The weights of lexical and vector in hybrid. Default: equal weights."
     )
-    experts: dict[str, Text] | None = Field(default=None, description="The corpus of each expert, by name.")
 
     @model_validator(mode="after")
     def _one_source(self) -> RetrieverSection:

@@ -15,7 +15,6 @@ from rankgauge.errors import UsageError
 Unit = Literal["chunk", "document"]
 ScoreMeaning = Literal["similarity", "distance", "ignore"]
 BM25_VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
-OPEN_LOOP_CALLS = 1000  # at once
 HTTP_TIMEOUT = 30.0  # seconds, as are the others
 MODEL_TIMEOUT = 120.0  # of a model that judges
 
@@ -61,9 +60,7 @@ class RetrieverCalls:
     ``timeout`` is in seconds; None never times out, except that a request over HTTP has a limit of its own.
     ``retries`` are attempts after the first, each after a longer pause, or after the ``Retry-After`` of the error.
 
-    Without ``rate`` the load is a closed loop: ``concurrency`` calls at once (one by default), and the next begins when
-    one ends. With ``rate`` it is an open loop: a query is due every 1/rate seconds, however long the others take; at
-    most ``concurrency`` calls (1,000 by default) are in flight, and a query that has to wait for one is already late.
+    ``concurrency`` calls run at once, and the next begins when one ends.
 
     ``journal`` is a file that keeps answers as they arrive: after an interruption, the same evaluation asks only the
     rest. It is deleted when the evaluation is complete. ``resume`` decides about the answers that it holds, as in
@@ -73,9 +70,9 @@ class RetrieverCalls:
     fetch: int | None = setting(
         None, "Fetch N results, keep the top k.  [default: k]", Section.LIVE, flag="--fetch N", limits=">=1"
     )
-    concurrency: int | None = setting(
-        None,
-        "Make at most N calls at once; the next begins when one ends (a closed loop).  [default: 1; with --rate 1000]",
+    concurrency: int = setting(
+        1,
+        "Make at most N calls at once; the next begins when one ends.",
         Section.LIVE,
         flag="--concurrency N",
         limits=">=1",
@@ -95,13 +92,6 @@ class RetrieverCalls:
         flag="--retries N",
         limits=">=0",
     )
-    rate: float | None = setting(
-        None,
-        "Send N queries per second, however long answers take (an open loop).",
-        Section.LIVE,
-        flag="--rate N",
-        limits=">0",
-    )
     journal: str | Path | None = None
     resume: bool | None = None
 
@@ -110,16 +100,9 @@ class RetrieverCalls:
         check_values(JournalSettings, {"resume": self.resume})
 
     @property
-    def in_flight(self) -> int:
-        """The largest number of calls at once."""
-        return self.concurrency or (1 if self.rate is None else OPEN_LOOP_CALLS)
-
-    @property
-    def loop(self) -> str:
+    def load(self) -> str:
         """How queries are sent, in words."""
-        if self.rate is not None:
-            return f"open loop, {self.rate:g} {'query' if self.rate == 1 else 'queries'} per second"
-        return f"closed loop, {plural(self.in_flight, 'call')} at once"
+        return f"{plural(self.concurrency, 'call')} at once"
 
 
 DEFAULT_CALLS = RetrieverCalls()
@@ -153,9 +136,6 @@ class RetrieverSettings:
     center: float = setting(
         0.0, "The share of the corpus's mean vector to subtract.", Section.RETRIEVER, flag="-", limits="0<=x<=1"
     )
-    search: str = setting(
-        "exact", "How vectors are searched: exact, faiss, or faiss:FACTORY.", Section.RETRIEVER, flag="-"
-    )
     fusion: str = setting("rrf", "Combine rankings by this method.", Section.FUSION, flag="--method", common=True)
     weights: tuple[float, ...] | None = None  # None for equal weights
     normalization: str = setting(
@@ -176,14 +156,6 @@ class RetrieverSettings:
     rerank_top: int = setting(
         50, "How many of the top documents are reranked.", Section.RETRIEVER, flag="-", limits=">=1"
     )
-    gate: str | None = setting(None, "Which queries to retrieve for.", Section.RETRIEVER, flag="-")
-    shadow: bool = setting(
-        False, "Whether skipped queries are retrieved for too, for the log of the gate.", Section.RETRIEVER, flag="-"
-    )
-    router: str | None = setting(
-        None, "What routes queries to experts: module:callable.  [default: the nearest centroid]", Section.RETRIEVER,
-        flag="-",
-    )  # fmt: skip
     index: str | None = setting(
         None,
         "Keep indexes in DIR for the next time.",

@@ -287,7 +287,7 @@ class RetrievalMetrics(ConfigSection):
 
 @with_settings(Chunking)
 class ChunkingSection(ConfigSection):
-    """A way to split the documents; each key is the option of `rankgauge chunk` with that name."""
+    """A way to split the documents."""
 
     @model_validator(mode="after")
     def _possible(self) -> ChunkingSection:

@@ -312,7 +312,7 @@ def nothing_judged(
     return Note(NOTHING_JUDGED, start if has_option and cause == COMPARE_IDS else f"{start}; {cause}")
 
 
-COMPARE_IDS = "`rankgauge runs validate RUN --qrels QRELS` compares them"
+COMPARE_IDS = "`rankgauge runs validate RUN --labels LABELS` compares them"
 
 
 def _likely_cause(

@@ -68,7 +68,6 @@ class Section(Enum):
     MACHINE = "Judging by a program"
     FUSION = "Fusion"
     TUNING = "Tuning"
-    CHUNKS = "Chunks"
     CHECKS = "Checks"
     ENTRIES = "Entries of the history"
     MEASURES = "Measures"

@@ -5,7 +5,7 @@ entries          EntrySummary, SavedEntry: what an entry says; EntryFilter; name
 entry_columns    the list of what an entry stores
 entry_codec      an entry as packed bytes and as JSON Lines, by that list
 sql_tables       the tables of the file, and their rows
-location         where the file is, and the names in it
+location         where the file is
 git_state        GitState: the git commit, branch and state of the working folder
 export_import    export to and import from a folder of JSON Lines
 trends           Trend: a measure over time, with change points; the entries of one system as they can be compared

@@ -34,15 +34,6 @@ UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 DAMAGED = (sqlite3.Error, UnicodeDecodeError)  # the text of an error can quote a damaged schema
 
 
-def is_database(path: str | Path) -> bool:
-    """Whether a file is one of SQLite, by its first bytes."""
-    if not Path(path).is_file():
-        return False
-    with suppress(OSError), Path(path).open("rb") as file:
-        return file.read(len(SQLITE_MAGIC)) == SQLITE_MAGIC
-    return False
-
-
 @dataclass(frozen=True)
 class DatabaseKind:
     """What a file is for, and its tables."""

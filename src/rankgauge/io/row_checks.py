@@ -149,7 +149,7 @@ def report_repeated_judgments(faults: Faults, rows: Batch, judgments: JudgmentKi
         rows.line[repeated_rows],
         expected=EXPECTED_JUDGMENTS[judgments],
         found=describe,
-        action=lambda at: "keep one of the two" + (", as `rankgauge qrels validate --fix` does" if agree[at] else ""),
+        action=lambda at: "keep one of the two" + (", as `rankgauge runs validate --fix` does" if agree[at] else ""),
     )
 
 

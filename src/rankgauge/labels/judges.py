@@ -33,7 +33,7 @@ from rankgauge.retrieval.named_code import FILE_SUFFIX, load_object
 from rankgauge.retrieval.open_retriever import is_retriever_file
 from rankgauge.secrets import is_secret_name, public_url
 
-JUDGE_CALLS = ("concurrency", "rate", "retries")
+JUDGE_CALLS = ("concurrency", "retries")
 CODE_NOTE = "judgments are reused if the judge's file is the same; what it imports is not compared"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -87,8 +86,7 @@ def evaluate_retriever(
     averaged; if more fail than ``max_failures``, an error is raised, whose ``result`` has the rest; None allows any
     number. By default the retriever is called in this thread; with a timeout or with concurrent calls, in other
     threads, and a call that timed out is abandoned in its own. ``latency_ms`` is of the attempts that were answered,
-    until the answer arrives; ``response_ms`` counts from the instant at which each query was due, failed attempts and
-    pauses included.
+    until the answer arrives; ``response_ms`` counts from the first attempt, failed attempts and pauses included.
     """
     check_max_failures(max_failures)
     opened, cases = open_retriever(retriever), read_cases(test_cases, needs_relevant=True)
@@ -122,7 +120,6 @@ async def evaluate_retriever_async(
     with evaluation.journaled(), evaluation.shown():
         await ask_all_async(evaluation.function, evaluation.requests, calls, evaluation.handle)
         if evaluation.is_nothing_judged():
-            await asyncio.sleep(evaluation.pause)
             once, again = replace(calls, retries=0), evaluation.handle_again
             await ask_all_async(evaluation.function, evaluation.first_request, once, again)
         return evaluation.result(max_failures)
@@ -333,7 +330,6 @@ class _LiveEvaluation:
     def ask_again(self) -> None:
         """Ask the first query once more if nothing that was returned is judged."""
         if self.is_nothing_judged():
-            time.sleep(self.pause)
             ask_all(self.function, self.first_request, replace(self.calls, retries=0), self.handle_again)
 
     def is_nothing_judged(self) -> bool:
@@ -347,11 +343,6 @@ class _LiveEvaluation:
         """The first query that was asked now and has both results and judged ids."""
         cases = [] if self._first_asked is None else [self.cases.cases[self._first_asked]]
         return [self._request(case) for case in cases]
-
-    @property
-    def pause(self) -> float:
-        """The seconds between two queries."""
-        return 0.0 if self.calls.rate is None else 1 / self.calls.rate
 
     @property
     def _first_asked(self) -> int | None:

@@ -131,7 +131,7 @@ class RetrievalResult(Tabular):
 
     @cached_property
     def response_ms(self) -> dict[str, float] | None:
-        """Percentiles of the time since a query was due, with waiting, failed attempts and pauses."""
+        """Percentiles of the time since the first attempt, with failed attempts and pauses."""
         return _percentiles([one.response for one in self.per_query_metrics])
 
     def __repr__(self) -> str:
@@ -144,9 +144,9 @@ class RetrievalResult(Tabular):
             as_zero = (_mean_text(m.name, self.failed_as_zero[m.name]) for m in self.printed)
             lines.append("failed as 0   " + "   ".join(as_zero))
         if self.latency_ms is not None and self.response_ms is not None and self.calls is not None:
-            lines.append(f"latency   {_times_text(self.latency_ms)}   per attempt; {self.calls.loop}")
-            if self.calls.rate is not None or any((row.attempts or 1) > 1 for row in self.per_query_metrics):
-                lines.append(f"response  {_times_text(self.response_ms)}   from when each query was due, with retries")
+            lines.append(f"latency   {_times_text(self.latency_ms)}   per attempt; {self.calls.load}")
+            if any((row.attempts or 1) > 1 for row in self.per_query_metrics):
+                lines.append(f"response  {_times_text(self.response_ms)}   from the first attempt, with retries")
         return "\n".join([*lines, *self.remarks])
 
     @property
@@ -229,7 +229,7 @@ class RetrievalResult(Tabular):
                 "without_relevant": int(self.scores.without_relevant.sum()),
             },
             "measures": measures,
-            "load": None if self.calls is None else self.calls.loop,
+            "load": None if self.calls is None else self.calls.load,
             "latency_ms": self.latency_ms,
             "response_ms": self.response_ms,
             "repeated": self.repeated,
@@ -314,7 +314,7 @@ class QueryMetrics:
     short_of: int = 0  # k, if there are fewer results and more may be had
     error: str | None = None
     latency: float | None = None  # seconds of the attempt that was answered
-    response: float | None = None  # seconds from the instant at which the query was due, retries and pauses included
+    response: float | None = None  # seconds from the first attempt, retries and pauses included
     attempts: int | None = None
 
     def to_dict(self) -> dict[str, Any]:

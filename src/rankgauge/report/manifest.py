@@ -25,7 +25,7 @@ MANIFEST_SCHEMA = "rankgauge.manifest/2"
 SYSTEM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+=,-]*")  # part of the names of its files
 MAX_RESAMPLES = 100_000_000
 MAX_RESULTS = 1_000_000_000  # per query
-LIBRARIES = ("rankgauge", "numpy", "scipy", "bm25s", "PyStemmer", "wordllama", "tokenizers", "faiss-cpu", "onnxruntime")
+LIBRARIES = ("rankgauge", "numpy", "scipy", "bm25s", "PyStemmer", "wordllama", "tokenizers")
 _ABSOLUTE = re.compile(r"(?<![\w./~-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\:'\"]+[/\\])+")  # all but the last part
 _FILE = re.compile(r"\bfile:/+")
 _HOME = re.compile(r"(?<![\w/])~\w*/(?:[^\s/:'\"]+/)*")

@@ -1,10 +1,10 @@
 """Retrieval: a corpus and queries in, a run out. Retrievers see ids and texts, never judgments.
 
-    retriever        Retriever, QueryBatch, retrieve_run; the decisions of gates, routers and rerankers
+    retriever        Retriever, QueryBatch, retrieve_run; the decisions of rerankers
     open_retriever   make_retriever from RetrieverSettings; a retriever of the user's own by its name or section
     open_embedder    embedder by name
     asking           how a user's retriever is called and what its answer means, the same for every caller
-    engines          Lexical, Vector, Hybrid; rerankers, gates and routers around them; any callable as a retriever
+    engines          Lexical, Vector, Hybrid; a reranker around them; any callable as a retriever
     embedders        texts in, vectors out
     fetch            fetch_run, which resumes from its journal
     latency          measure_latency

@@ -14,9 +14,6 @@ from rankgauge.retrieval.engines.rerank import CallableReranker as CallableReran
 from rankgauge.retrieval.engines.rerank import DocumentTexts as DocumentTexts
 from rankgauge.retrieval.engines.rerank import RerankedRetriever as RerankedRetriever
 from rankgauge.retrieval.engines.rerank import Reranker as Reranker
-from rankgauge.retrieval.engines.routing import CentroidRouter as CentroidRouter
-from rankgauge.retrieval.engines.routing import GatedRetriever as GatedRetriever
-from rankgauge.retrieval.engines.routing import RoutedRetriever as RoutedRetriever
 from rankgauge.retrieval.engines.vector import Vector as Vector
 from rankgauge.retrieval.fetch import FetchOptions as FetchOptions
 from rankgauge.retrieval.fetch import FetchResult as FetchResult

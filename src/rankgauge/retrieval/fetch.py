@@ -107,7 +107,7 @@ class FetchResult(HtmlView):
 
     @property
     def decisions(self) -> dict[str, QueryDecision]:
-        """What the gate, the router and the reranker decided, by query."""
+        """What the reranker decided, by query."""
         return {answer.query: answer.decision for answer in self.answers if answer.decision}
 
 

@@ -122,13 +122,13 @@ LETTER, LATIN_LETTER = re.compile(r"[^\W\d_]"), re.compile(r"[A-Za-z\u00c0-\u024
 
 
 def language_notes(
-    settings: Iterable[RetrieverSettings], corpora: Sequence[Corpus], queries: Sequence[str]
+    settings: Iterable[RetrieverSettings], corpus: Corpus | None, queries: Sequence[str]
 ) -> tuple[Note, ...]:
     """One note if documents or queries are not English and a retriever with these settings expects them to be."""
     options = list(dict.fromkeys(option for system in settings for option in english_options(system)))
     if not options:
         return ()
-    documents = [document.full_text for corpus in corpora for document in islice(corpus, SAMPLED_TEXTS)]
+    documents = [] if corpus is None else [document.full_text for document in islice(corpus, SAMPLED_TEXTS)]
     reasons = {"documents": foreign_evidence(documents), "queries": foreign_evidence(queries)}
     foreign = [f"the {side} do not look English ({reason})" for side, reason in reasons.items() if reason is not None]
     if not foreign:

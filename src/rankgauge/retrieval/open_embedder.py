@@ -5,13 +5,14 @@ from __future__ import annotations
 from rankgauge.retrieval.embedders.embedder import CallableEmbedder, Embedder
 from rankgauge.retrieval.named_code import is_object_path, load_object, unknown_name
 
-EMBEDDER_PREFIXES = ("wordllama", "bow", "vsa", "sentence-transformers", "onnx")
-EMBEDDER_NAMES = "wordllama, bow, vsa, sentence-transformers/MODEL, onnx/FOLDER, or module:callable"
+EMBEDDER_PREFIXES = ("wordllama", "bow", "vsa", "sentence-transformers")
+EMBEDDER_NAMES = "wordllama, bow, vsa, sentence-transformers/MODEL, or module:callable"
 
 
 def embedder(name: str) -> Embedder:
-    """The embedder with a name: ``wordllama``, ``bow``, ``vsa``, ``sentence-transformers/…``, ``onnx/…`` or
-    ``module:callable``. Each is imported only when requested.
+    """The embedder with a name: ``wordllama``, ``bow``, ``vsa``, ``sentence-transformers/…`` or ``module:callable``.
+
+    Each is imported only when requested.
     """
     prefix, _, model = name.partition("/")
     match prefix:
@@ -31,10 +32,6 @@ def embedder(name: str) -> Embedder:
             from rankgauge.retrieval.embedders.sentence_transformers import SentenceTransformerEmbedder
 
             return SentenceTransformerEmbedder(model)
-        case "onnx" if model:
-            from rankgauge.retrieval.embedders.onnx import OnnxEmbedder
-
-            return OnnxEmbedder(model)
     if is_object_path(name):
         return CallableEmbedder(load_object(name, "embedder"), name, path=name)
     raise unknown_name("embedder", name, EMBEDDER_PREFIXES, EMBEDDER_NAMES, misspelled=prefix)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,7 @@ from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.hybrid import Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.rerank import DocumentTexts, RerankedRetriever, make_reranker
-from rankgauge.retrieval.engines.routing import CentroidRouter, GatedRetriever, RoutedRetriever, RouterFunction
-from rankgauge.retrieval.engines.vector import Exact, Faiss, Vector
+from rankgauge.retrieval.engines.vector import Vector
 from rankgauge.retrieval.named_code import in_folder, is_object_path, load_object, unknown_name
 from rankgauge.retrieval.open_embedder import embedder
 from rankgauge.retrieval.retriever import Decisions, QueryBatch, Retriever
@@ -55,24 +53,16 @@ def make_retriever(
     documents: Corpus | None,
     queries: QueryBatch | None = None,
     *,
-    experts: Mapping[str, Corpus] | None = None,
     decisions: Decisions | None = None,
 ) -> Retriever:
-    """Build the retriever that the settings describe: a mode, optionally routed to experts, reranked, and gated."""
-    decisions = decisions or Decisions()
+    """Build the retriever that the settings describe: a mode, optionally reranked."""
     builder = _RetrieverBuilder(settings, queries)
-    if experts:
-        retriever: Retriever = builder.build_routed(experts, decisions)
-    else:
-        retriever = builder.build_mode(documents, "")
-    if settings.rerank is not None:
-        corpora = list(experts.values()) if experts else [builder.check_corpus(documents)]
-        reranker = make_reranker(settings.rerank, builder.load_embedder)
-        texts = DocumentTexts(*corpora)
-        retriever = RerankedRetriever(retriever, reranker, texts, top=settings.rerank_top, decisions=decisions)
-    if settings.gate is not None:
-        retriever = GatedRetriever(retriever, settings.gate, decisions=decisions, shadow=settings.shadow)
-    return retriever
+    retriever = builder.build_mode(documents)
+    if settings.rerank is None:
+        return retriever
+    texts = DocumentTexts(builder.check_corpus(documents))
+    reranker = make_reranker(settings.rerank, builder.load_embedder)
+    return RerankedRetriever(retriever, reranker, texts, top=settings.rerank_top, decisions=decisions)
 
 
 class _RetrieverBuilder:
@@ -94,21 +84,21 @@ class _RetrieverBuilder:
             raise UsageError(f"{self.settings.mode} retrieval needs a corpus", hint="name it: --corpus")
         return documents
 
-    def build_mode(self, documents: Corpus | None, expert: str) -> Retriever:
-        """One mode over one corpus, of an expert if it is named."""
+    def build_mode(self, documents: Corpus | None) -> Retriever:
+        """One mode over one corpus."""
         mode = self.settings.mode
         if self.settings.source is not None:
             return self._build_own(self.settings.source)
         if mode in RETRIEVER_MODES:
             self._check_no_asking_options()
         if mode == "lexical":
-            return self._build_lexical(self.check_corpus(documents), expert)
+            return self._build_lexical(self.check_corpus(documents))
         if mode == "vector":
-            return self._build_vector(self.check_corpus(documents), expert)
+            return self._build_vector(self.check_corpus(documents))
         if mode == "hybrid":
             corpus = self.check_corpus(documents)
             return Hybrid(
-                [self._build_lexical(corpus, expert), self._build_vector(corpus, expert)],
+                [self._build_lexical(corpus), self._build_vector(corpus)],
                 method=self.settings.fusion,
                 weights=self.settings.weights,
                 normalization=self.settings.normalization,
@@ -146,32 +136,21 @@ class _RetrieverBuilder:
         defaults = {**vars(default.calls), "id": default.id, "unit": default.unit, "scores": default.scores}
         return next((name for name, value in values.items() if value != defaults[name]), None)
 
-    def build_routed(self, experts: Mapping[str, Corpus], decisions: Decisions) -> Retriever:
-        """One index per expert, and a router between them."""
-        retrievers = {name: self.build_mode(corpus, name) for name, corpus in experts.items()}
-        router: CentroidRouter | RouterFunction
-        if self.settings.router is None:
-            router = CentroidRouter(experts, self.load_embedder())
-        else:
-            router = load_object(self.settings.router, "router")
-        return RoutedRetriever(retrievers, router, decisions=decisions, path=self.settings.router)
-
-    def _build_lexical(self, documents: Corpus, expert: str) -> Lexical:
+    def _build_lexical(self, documents: Corpus) -> Lexical:
         return Lexical(
             documents,
             parameters=self.settings.bm25,
             stemmer=self.settings.stemmer,
             stopwords=self.settings.stopwords,
-            index=self._index_folder(expert, "lexical"),
+            index=self._index_folder("lexical"),
         )
 
-    def _build_vector(self, documents: Corpus, expert: str) -> Vector:
+    def _build_vector(self, documents: Corpus) -> Vector:
         return Vector(
             documents,
             self._precomputed_embedder(documents) or self.load_embedder(),
-            search=_index_type(self.settings.search),
             center=self.settings.center,
-            index=self._index_folder(expert, "vector"),
+            index=self._index_folder("vector"),
         )
 
     def _precomputed_embedder(self, documents: Corpus) -> Embedder | None:
@@ -183,21 +162,8 @@ class _RetrieverBuilder:
         document_ids = (document.id for document in documents)
         return PrecomputedEmbedder(document_vectors, document_ids, query_vectors, list(self.queries.ids))
 
-    def _index_folder(self, expert: str, kind: str) -> Path | None:
-        if self.settings.index is None:
-            return None
-        return Path(self.settings.index) / expert / kind if expert else Path(self.settings.index) / kind
-
-
-def _index_type(search: str) -> Any:
-    kind, _, factory = search.partition(":")
-    if kind == "exact":
-        return Exact
-    if kind == "faiss":
-        return partial(Faiss, factory=factory or "Flat")
-    raise UsageError(
-        f"unknown search {shown(search)}", hint="choose exact, faiss, or faiss:FACTORY such as faiss:HNSW32"
-    )
+    def _index_folder(self, kind: str) -> Path | None:
+        return None if self.settings.index is None else Path(self.settings.index) / kind
 
 
 # A retriever of the user's own, by the text or the section of a configuration that names it.

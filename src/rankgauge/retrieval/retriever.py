@@ -92,15 +92,13 @@ async def _wait_for(result: Awaitable[Run]) -> Run:
     return await result
 
 
-# What gates, routers and rerankers decided, in the form that ``rankgauge pipeline`` reads.
+# What rerankers decided, in the form that ``rankgauge pipeline`` reads.
 
 QueryDecision = dict[str, Any]
-# Columns of the query file that the pipeline measures compare decisions with.
-EXPECTED_COLUMNS = ("optimal_expert", "best_expert", "expected_expert", "needs_retrieval", "retrieval_needed", "needed")
 
 
 class Decisions:
-    """One object per query: ``expert`` and ``expert_scores``, ``skipped``, ``retrieved_ids`` and ``reranked_ids``."""
+    """One object per query, with ``retrieved_ids`` and ``reranked_ids``."""
 
     def __init__(self) -> None:
         self._by_query: dict[bytes, QueryDecision] = {}
@@ -108,10 +106,6 @@ class Decisions:
     def record(self, query: bytes, **values: Any) -> None:
         """Add to the decision about a query."""
         self._by_query.setdefault(query, {}).update(values)
-
-    def has(self, query: bytes, field: str) -> bool:
-        """Whether a field of the decision about a query is recorded."""
-        return field in self._by_query.get(query, {})
 
     def pop(self, query: bytes) -> QueryDecision:
         """Return the decision about a query and forget it."""
@@ -124,16 +118,10 @@ def id_text(name: bytes) -> str:
 
 
 def write_decisions(
-    decisions: Mapping[str, QueryDecision],
-    query_columns: Mapping[str, Mapping[str, Any]],
-    out: str | Path,
-    *,
-    inputs: Iterable[str | Path] = (),
+    decisions: Mapping[str, QueryDecision], out: str | Path, *, inputs: Iterable[str | Path] = ()
 ) -> None:
-    """Write each query's decision as JSON Lines, with the expected values in the query file (the best expert, …)."""
-    expected_columns = {name: values for name, values in query_columns.items() if name in EXPECTED_COLUMNS}
+    """Write each query's decision as JSON Lines."""
     with write_atomically(out, inputs=inputs) as file:
         for query, decision in decisions.items():
-            expected = {name: values[query] for name, values in expected_columns.items() if query in values}
-            row = {"query_id": query, **expected, **decision}
+            row = {"query_id": query, **decision}
             file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n")

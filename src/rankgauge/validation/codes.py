@@ -39,7 +39,7 @@ _RENUMBER = "the ranks of the query are renumbered in the order of its scores"
 _DROP_LINE = "the line is removed"
 _SAME_IDS = "take the ids of both files from the same source; if you exported one of them again, export the other too"
 _BYTE_BY_BYTE = "Ids are compared byte by byte, so the document counts as unjudged, or the query as missing."
-_ANY_OTHER_FILE = "--qrels, --queries or --runs"
+_ANY_OTHER_FILE = "--labels or --queries"
 
 CODES: dict[str, Code] = {
     # The file as a whole.
@@ -350,14 +350,14 @@ CODES: dict[str, Code] = {
         "a query without results",
         "It scores 0 in every mean over all queries, and a mean over the answered queries flatters the run.",
         "generate the run again for these queries; if nothing was retrieved for a query, document it",
-        needs="--qrels or --queries",
+        needs="--labels or --queries",
     ),
     "queries-unjudged": Code(
         "warning",
         "a query without judgments",
         "It is excluded from every mean.",
         "check that the run and the judgments belong to the same set of queries",
-        needs="--qrels",
+        needs="--labels",
     ),
     "queries-unknown": Code(
         "warning",
@@ -373,7 +373,7 @@ CODES: dict[str, Code] = {
         "Every measure is 0: the cause is more often a mismatch of ids than a bad system.",
         "compare some document ids of both files",
         RUNS_AND_QRELS,
-        needs="--qrels or --runs",
+        needs="--labels with runs",
     ),
     # Judgments.
     "grade": Code(

@@ -109,7 +109,7 @@ class LabelCheck(HtmlView):
 def check_labels(labels: AnyFile, corpus: Any, *, reading: Reading = DEFAULT_READING) -> LabelCheck:
     """Compare the text hashes of labels with a corpus: a path, ``{id: text}`` or a ``Corpus``.
 
-    The labels are judgments in any format; those of ``rankgauge judge`` and of ``labels check --stamp`` keep hashes.
+    The labels are judgments in any format; those of ``rankgauge judge`` and of ``runs validate --stamp`` keep hashes.
     """
     labels = labels if isinstance(labels, LoadedFile) or is_dataset(labels) else load_file(labels)
     documents = read_corpus(corpus, limits=reading.limits)

@@ -60,7 +60,11 @@ def validate_qrels(
 def read_retrieved(runs: Sequence[AnyFile | SourceRows], options: ValidationOptions = DEFAULT_OPTIONS) -> IdSide:
     """The results of all runs together; the faults of their lines are reported when they are validated."""
     options = replace(options, format=None, max_places=1)
-    tables = [table for run in runs if (table := read_for_validation(run, "run", options).table) is not None]
+    return retrieved_ids([table for run in runs if (table := read_for_validation(run, "run", options).table)])
+
+
+def retrieved_ids(tables: Sequence[CheckedRows]) -> IdSide:
+    """The results of runs that were read."""
     queries = concatenate([table.rows.query for table in tables])
     docs = concatenate([table.rows.doc for table in tables])
     intern = Interner()

@@ -81,7 +81,10 @@ def read_qrels_to_check_against(qrels: Qrels | Mapping[str, Any] | AnyFile) -> Q
     try:
         return as_qrels(qrels)
     except InputError as error:
-        hints = [*([error.hint] if error.hint else []), "validate the judgments first: rankgauge qrels validate"]
+        hints = [
+            *([error.hint] if error.hint else []),
+            "validate the judgments first: rankgauge runs validate --labels FILE",
+        ]
         raise type(error)(error.message, hint="\nhint: ".join(hints)) from None
 
 

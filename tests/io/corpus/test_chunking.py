@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io import Chunk, ChunkedCorpus, Chunking, InMemoryCorpus, read_corpus, split_text, write_chunks
 from rankgauge.io.corpus.chunking import SPLITTERS, TOKEN, Span, pack
+from rankgauge.io.corpus.corpus_files import read_documents
 from rankgauge.io.corpus.markdown import markdown_blocks
 from tests.conftest import Outcome
 
@@ -247,17 +248,15 @@ def test_blank_documents_have_no_chunks_and_a_blank_corpus_is_refused(tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
-def test_chunks_of_a_folder_are_spans_of_its_files_and_their_file_is_a_corpus(
-    tmp_path: Path, command: Callable[..., Outcome]
-) -> None:
+def test_chunks_of_a_folder_are_spans_of_its_files_and_their_file_is_a_corpus(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "guide.md").write_bytes(b"\xef\xbb\xbf# Guide\r\n\r\nFirst. Second.\r\n")
     (folder / "empty.md").write_bytes(b"")
     out = tmp_path / "chunks.jsonl"
-    done = command("chunk", folder, "-o", out, "--by", "sentences", "--size", 10)
-    assert (done.code, done.out) == (0, "")
-    assert done.err == f"wrote 3 chunks of 1 document (sentences, at most 10 characters) to {out}\n"
+    chunking = Chunking("sentences", 10)
+    assert write_chunks(ChunkedCorpus(read_corpus(folder), chunking), out) == (3, 1)
+    assert str(chunking) == "sentences, at most 10 characters"
     text = (folder / "guide.md").read_bytes().decode("utf-8-sig")
     rows = [json.loads(line) for line in out.read_bytes().splitlines()]
     assert [row["text"] for row in rows] == ["# Guide", "First.", "Second."]
@@ -272,7 +271,7 @@ def test_a_single_text_file_is_a_document(tmp_path: Path, name: str, command: Ca
     text = "# Guide\n\nFirst, with a comma.\tAnd a tab.\n"
     (tmp_path / name).write_text(text)
     out = tmp_path / "chunks.jsonl"
-    assert command("chunk", tmp_path / name, "-o", out, "--by", "headings").code == 0
+    write_chunks(ChunkedCorpus(read_documents(tmp_path / name), Chunking("headings")), out)
     (row,) = [json.loads(line) for line in out.read_bytes().splitlines()]
     assert (row["doc"], row["text"]) == (name, text.strip())
     gold = tmp_path / "gold.jsonl"
@@ -281,13 +280,13 @@ def test_a_single_text_file_is_a_document(tmp_path: Path, name: str, command: Ca
     assert (done.code, (tmp_path / "q").read_text()) == (0, f"q 1 {row['_id']} 1\n")
 
 
-def test_a_text_file_that_holds_a_corpus_is_a_corpus(tmp_path: Path, command: Callable[..., Outcome]) -> None:
-    path, out = tmp_path / "corpus.txt", tmp_path / "chunks.jsonl"
+def test_a_text_file_that_holds_a_corpus_is_a_corpus(tmp_path: Path) -> None:
+    path = tmp_path / "corpus.txt"
     path.write_text('{"_id": "a", "text": "one"}\n{"_id": "b", "text": "two"}\n')
-    assert "2 chunks of 2 documents" in command("chunk", path, "-o", out).err
+    assert [document.id for document in read_documents(path)] == [b"a", b"b"]
     (tmp_path / "empty.md").write_text("")
-    done = command("chunk", tmp_path / "empty.md", "-o", out)
-    assert (done.code, f"{tmp_path / 'empty.md'}: file is empty" in done.err) == (2, True)
+    with pytest.raises(InputError, match=r"empty\.md: file is empty"):
+        list(read_documents(tmp_path / "empty.md"))
 
 
 def test_titles_that_a_corpus_keeps_apart_stay_with_every_chunk() -> None:
@@ -300,11 +299,3 @@ def test_the_hash_of_a_chunked_corpus_depends_on_documents_and_chunking() -> Non
     small, large = (InMemoryCorpus({"a": text}) for text in ("x", "y"))
     hashes = [ChunkedCorpus(corpus, Chunking("characters", n)).sha256 for corpus in (small, large) for n in (1, 2)]
     assert len(set(hashes)) == 4
-
-
-def test_an_overlap_that_is_too_large_is_one_clear_message(tmp_path: Path, command: Callable[..., Outcome]) -> None:
-    (tmp_path / "a.txt").write_text("text")
-    done = command("chunk", tmp_path, "-o", tmp_path / "c.jsonl", "--size", 5, "--overlap", 5)
-    assert done.code == 64
-    assert done.err.startswith("error: overlap must be smaller than size, found 5 and 5")
-    assert not (tmp_path / "c.jsonl").exists()

@@ -223,12 +223,12 @@ def test_labels_check_sends_labels_by_text_to_labels_resolve(tmp_path: Path, com
     contexts = {"user_input": "Why?", "reference_contexts": ["Open Settings now."]}
     for records in (GOLD, [span], [contexts], [{**GOLD[0], "gold": [{"text": "Open"}]}]):
         gold = lines(tmp_path / "gold.jsonl", records)
-        result = command("labels", "check", gold, "--corpus", corpus)
+        result = command("runs", "validate", "--labels", gold, "--corpus", corpus)
         assert result.code == 2
         assert "labels by text do not rot" in result.err
         assert f"rankgauge labels resolve {gold} --chunks {corpus} -o FILE" in result.err
     ids = lines(tmp_path / "ids.jsonl", [{"query_id": "q1", "query": "Why?", "gold": ["a"]}])
-    assert command("labels", "check", ids, "--corpus", corpus).code == 0
+    assert command("runs", "validate", "--labels", ids, "--corpus", corpus).code == 0
 
 
 def test_runs_of_the_same_name_are_named_by_their_chunks(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from rankgauge.errors import MissingExtraError, UsageError
 from rankgauge.retrieval.embedders.embedder import Embedder
 from rankgauge.retrieval.embedders.hashed import BagOfWords, HyperdimensionalEmbedder
 from rankgauge.retrieval.engines.lexical import Lexical
-from rankgauge.retrieval.engines.vector import Faiss, Vector, embed_texts
+from rankgauge.retrieval.engines.vector import embed_texts
 from rankgauge.retrieval.open_embedder import embedder
 from tests.retrieval.corpora import KITCHEN
 
@@ -124,30 +124,13 @@ def test_a_model_of_sentence_transformers_is_called_with_its_prompts(monkeypatch
     assert CrossEncoderReranker("tiny").score("q", [b"a", b"b"], ["x", "xyz"]).tolist() == [1, 3]
 
 
-@pytest.mark.parametrize(
-    ("name", "library", "hint"),
-    [
-        ("sentence-transformers/x", "sentence_transformers", "rankgauge\\[sentence-transformers\\]"),
-        ("onnx/.", "onnxruntime", "rankgauge\\[onnx\\]"),
-    ],
-)
-def test_a_missing_library_says_what_to_install(
-    name: str, library: str, hint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setitem(sys.modules, library, None)
-    if library == "onnxruntime":
-        monkeypatch.setattr(
-            "rankgauge.retrieval.embedders.onnx.load_tokenizer",
-            lambda *_: types.SimpleNamespace(enable_truncation=lambda _: None),
-        )
-        for file in ("model.onnx", "tokenizer.json"):
-            (tmp_path / file).touch()
-        name = f"onnx/{tmp_path}"
-    with pytest.raises(MissingExtraError, match=hint):
-        embedder(name)
+def test_a_missing_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(MissingExtraError, match=r"rankgauge\[sentence-transformers\]"):
+        embedder("sentence-transformers/x")
 
 
-@pytest.mark.parametrize("library", ["bm25s", "Stemmer", "faiss", "tokenizers", "wordllama"])
+@pytest.mark.parametrize("library", ["bm25s", "Stemmer", "tokenizers", "wordllama"])
 def test_every_engine_says_which_extra_it_needs(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     if library == "tokenizers":
@@ -155,11 +138,10 @@ def test_every_engine_says_which_extra_it_needs(library: str, monkeypatch: pytes
     if library == "wordllama":
         monkeypatch.setattr("rankgauge.retrieval.embedders.wordllama.find_spec", lambda name: None)
     calls: dict[str, Callable[[], object]] = {
-        "faiss": lambda: Vector(KITCHEN, BagOfWords(), search=Faiss),
         "tokenizers": lambda: embedder("wordllama"),
         "wordllama": lambda: embedder("wordllama"),
     }
-    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[(retrieval|faiss)\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'rankgauge\[retrieval\]'"):
         calls.get(library, lambda: Lexical(KITCHEN))()
 
 

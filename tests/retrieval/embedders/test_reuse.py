@@ -24,11 +24,23 @@ from rankgauge.retrieval.fetch import FetchOptions, fetch_run
 from rankgauge.retrieval.open_embedder import embedder
 from rankgauge.retrieval.retriever import QueryBatch
 from tests.retrieval.corpora import KITCHEN
-from tests.retrieval.embedders.tiny_models import BGE, write_config
 
 Command = Callable[..., Any]
+MODEL_FILES = {
+    "1_Pooling/config.json": {"pooling_mode_mean_tokens": True},
+    "config_sentence_transformers.json": {"prompts": {"query": "find : "}},
+}
 CODE = "def embed(texts):\n    return [[len(text) % {0}, text.count('a') + 1] for text in texts]\n"
 QUERIES = QueryBatch.from_dict({"q1": "bread", "q2": "soup", "q3": "cake"})
+
+
+def write_config(folder: Path, config: dict[str, Any]) -> Path:
+    """The files of a model's configuration, by their paths."""
+    for name, content in config.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content), encoding="utf-8")
+    return folder
 
 
 def embed_length(texts: list[str]) -> list[list[float]]:
@@ -291,7 +303,7 @@ def test_replaced_weights_of_a_sentence_transformers_folder_are_noticed(
 ) -> None:
     library = types.SimpleNamespace(SentenceTransformer=FakeSentenceTransformer, __version__="9")
     monkeypatch.setitem(sys.modules, "sentence_transformers", library)
-    folder, index = write_config(tmp_path / "model", BGE), tmp_path / "index"
+    folder, index = write_config(tmp_path / "model", MODEL_FILES), tmp_path / "index"
     (folder / "model.safetensors").write_bytes(b"\1" * 3)
 
     def rebuilt() -> bool:

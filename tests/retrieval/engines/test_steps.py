@@ -1,4 +1,4 @@
-"""Hybrid, reranker, gate and router: what they do, and what they record."""
+"""Hybrid and reranker: what they do, and what the reranker records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, Status
-from rankgauge.errors import InputError, InputTypeError, UsageError
+from rankgauge.errors import InputError, UsageError
 from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.retrieval.embedders.hashed import BagOfWords
 from rankgauge.retrieval.engines.callables import CallableRetriever
@@ -24,7 +24,6 @@ from rankgauge.retrieval.engines.rerank import (
     SentenceReranker,
     make_reranker,
 )
-from rankgauge.retrieval.engines.routing import CentroidRouter, GatedRetriever, RoutedRetriever, parse_rule
 from rankgauge.retrieval.engines.vector import Vector
 from rankgauge.retrieval.fusion import fuse
 from rankgauge.retrieval.open_retriever import make_retriever
@@ -148,88 +147,6 @@ def test_a_document_that_the_corpus_does_not_have_is_named() -> None:
         RerankedRetriever(unknown, SentenceReranker(BagOfWords()), DocumentTexts(KITCHEN)).retrieve(QUERIES, 4)
 
 
-@pytest.mark.parametrize(
-    ("text", "passed"),
-    [
-        ("words>=3", [False, True, False, False, True]),
-        ("words<2", [False, False, True, True, False]),
-        ("words = 2", [True, False, False, False, False]),
-        ("matches:SOUP", [False, True, False, False, False]),
-        ("not:^(baking|zepp)", [False, True, True, False, True]),
-    ],
-)
-def test_a_rule_says_which_queries_pass(text: str, passed: list[bool]) -> None:
-    assert [parse_rule(text)(query) for query in QUERIES.texts] == passed
-
-
-def test_a_gate_answers_what_passes_and_records_what_it_skipped() -> None:
-    decisions = Decisions()
-    made = GatedRetriever(EVERY, "words>=3", decisions=decisions).retrieve(QUERIES, 2)
-    assert documents_by_query(made) == {"q1": [], "q2": ["soup", "cake"], "q3": [], "q4": [], "q5": ["soup", "cake"]}
-    assert made.status.tolist()[:2] == [Status.EMPTY, Status.ANSWERED]
-    assert decisions.pop(b"q1") == {"skipped": True}
-    assert decisions.pop(b"q2") == {"skipped": False}
-
-
-def test_a_shadow_run_records_the_results_of_a_skipped_query() -> None:
-    decisions = Decisions()
-    made = GatedRetriever(EVERY, lambda text: text != "baking bread", decisions=decisions, shadow=True).retrieve(
-        QUERIES, 2
-    )
-    assert documents_by_query(made)["q1"] == []
-    assert decisions.pop(b"q1") == {"skipped": True, "retrieved_ids": ["soup", "cake"]}
-
-
-def test_a_shadow_run_keeps_what_the_reranker_recorded() -> None:
-    decisions = Decisions()
-    by = CallableReranker(lambda query, texts: [float(len(text)) for text in texts], "longest")
-    reranked = RerankedRetriever(EVERY, by, DocumentTexts(KITCHEN), top=3, decisions=decisions)
-    GatedRetriever(reranked, "words>=1", decisions=decisions, shadow=True).retrieve(QUERIES, 4)
-    record = decisions.pop(b"q1")
-    assert record["retrieved_ids"] == ["soup", "cake", "bread", "tea"]
-    assert record["reranked_ids"] == ["bread", "soup", "cake", "tea"]
-    assert record["skipped"] is False
-
-
-def test_a_gate_must_return_true_or_false() -> None:
-    with pytest.raises(InputTypeError, match="must return True or False"):
-        GatedRetriever(EVERY, lambda text: 1).retrieve(QUERIES, 2)  # type: ignore[arg-type,return-value]  # what is tested
-    for text in ("words", "matches:(", "nothing"):
-        with pytest.raises(UsageError, match="gate"):
-            parse_rule(text)
-
-
-BAKERY = InMemoryCorpus({"bread": "bake bread dough oven", "cake": "bake cake sugar oven"})
-KITCHENETTE = InMemoryCorpus({"soup": "boil soup onions", "tea": "boil water tea leaves"})
-
-
-def test_a_query_goes_to_the_expert_whose_centroid_is_nearest() -> None:
-    decisions = Decisions()
-    experts = {"baker": BAKERY, "cook": KITCHENETTE}
-    parts: dict[str, Any] = {name: Vector(corpus, BagOfWords()) for name, corpus in experts.items()}
-    routed = RoutedRetriever(parts, CentroidRouter(experts, BagOfWords()), decisions=decisions)
-    queries = QueryBatch.from_dict({"q1": "boil tea", "q2": "bake bread", "q3": "onions soup"})
-    made = routed.retrieve(queries, 1)
-    assert documents_by_query(made) == {"q1": ["tea"], "q2": ["bread"], "q3": ["soup"]}
-    record = decisions.pop(b"q1")
-    assert record["expert"] == "cook"
-    assert set(record["expert_scores"]) == {"baker", "cook"}
-    assert np.isfinite(list(record["expert_scores"].values())).all()
-
-
-def test_a_router_can_be_any_function_and_must_name_an_expert() -> None:
-    parts: dict[str, Any] = {
-        "a": CallableRetriever(lambda t: ["x"], name="a"),
-        "b": CallableRetriever(lambda t: ["y"], name="b"),
-    }
-    made = RoutedRetriever(parts, lambda text: "b" if "soup" in text else "a").retrieve(QUERIES, 1)
-    assert documents_by_query(made) == {"q1": ["x"], "q2": ["y"], "q3": ["x"], "q4": ["x"], "q5": ["x"]}
-    with pytest.raises(InputTypeError, match="chose 'c' for query 'q1'; the experts are a, b"):
-        RoutedRetriever(parts, lambda text: "c").retrieve(QUERIES, 1)
-    with pytest.raises(UsageError, match="at least two experts"):
-        RoutedRetriever({"a": parts["a"]}, lambda text: "a")
-
-
 def test_texts_are_found_by_id_and_the_first_of_a_name_counts() -> None:
     texts = DocumentTexts(KITCHEN, InMemoryCorpus({"bread": "another bread", "new": "fresh"}))
     assert texts.of(Ids.from_text(["new", "bread"])) == [
@@ -244,8 +161,6 @@ def test_a_query_that_failed_in_one_retriever_has_failed_in_every_step_around_it
     texts = DocumentTexts(KITCHEN)
     steps: list[Retriever] = [
         Hybrid([EVERY, failing]),
-        GatedRetriever(failing, "words>=1"),
-        RoutedRetriever({"a": failing, "b": EVERY}, lambda text: "a"),
         RerankedRetriever(failing, CallableReranker(lambda query, texts: [1.0] * len(texts), "same"), texts),
     ]
     for step in steps:

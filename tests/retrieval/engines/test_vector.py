@@ -157,14 +157,3 @@ def test_query_and_document_vectors_must_have_the_same_width() -> None:
 
     with pytest.raises(InputError, match="query vectors have 2 dimensions, document vectors 3"):
         Vector(KITCHEN, CallableEmbedder(wide, "mine")).retrieve(QueryBatch.from_dict({"q": "x"}), 1)
-
-
-def test_faiss_proposes_and_the_scores_are_the_exact_ones() -> None:
-    pytest.importorskip("faiss")
-    from rankgauge.retrieval.engines.vector import Faiss
-
-    corpus = made_up(80)
-    queries = made_up_queries(corpus, 10)
-    exact = Vector(corpus, BagOfWords(256)).retrieve(queries, 40)
-    found = Vector(corpus, BagOfWords(256), search=Faiss).retrieve(queries, 40)
-    assert found.sha256 == exact.sha256

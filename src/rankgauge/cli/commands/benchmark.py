@@ -216,7 +216,7 @@ def benchmark_run_command(
     CONFIG is a rankgauge.yaml (`rankgauge init` writes one); command-line options override the file. LABELS and RESULTS
     are those of `rankgauge evaluate`: stored results are scored as they are, live retrievers are asked, and a log holds
     both. Without arguments and without --corpus, the bundled collection is used. Everything is written to one folder,
-    which `rankgauge report verify` checks.
+    which `rankgauge benchmark verify` checks.
     """
     if config_file is not None:
         check_config_file(config_file, asking)
@@ -413,5 +413,5 @@ def _ending(report: Report, out: str) -> dict[str, Sequence[str]]:
     from rankgauge.cli.starter_files import CONFIG_FILE
 
     first = "rankgauge gate --help" if Path(CONFIG_FILE).exists() else "rankgauge init"
-    steps = [first, "rankgauge compare --help", f"rankgauge report verify {folder}"]
+    steps = [first, "rankgauge compare --help", f"rankgauge benchmark verify {folder}"]
     return {"Wrote": files, "Next": [" · ".join(steps)]}

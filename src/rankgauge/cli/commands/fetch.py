@@ -105,16 +105,14 @@ class FetchSources:
 
     queries: str
     corpus: Corpus | None
-    experts: Mapping[str, Corpus]
     vectors: tuple[str, ...]
 
     @classmethod
     def open(cls, options: Mapping[str, Any], corpus: Corpus | None) -> FetchSources:
-        """Open the corpora of experts that options name."""
+        """Find the files that options name."""
         return cls(
             queries=options["queries"] or _queries_beside(options["corpus"]),
             corpus=corpus,
-            experts={name: read_corpus(path) for name, path in options.get("experts", {}).items()},
             vectors=tuple(
                 file for key in ("vectors", "query_vectors") if key in options for file in vector_files(options[key])
             ),
@@ -123,8 +121,8 @@ class FetchSources:
     @property
     def files(self) -> list[str]:
         """All files, which must not be overwritten."""
-        corpora = [corpus for corpus in (self.corpus, *self.experts.values()) if corpus is not None]
-        return [self.queries, *(str(file) for corpus in corpora for file in corpus.files), *self.vectors]
+        corpus_files = [] if self.corpus is None else map(str, self.corpus.files)
+        return [self.queries, *corpus_files, *self.vectors]
 
 
 @documented(
@@ -177,7 +175,7 @@ class FetchSources:
         section=Section.OUTPUT,
         type=click.Path(),
         metavar="FILE",
-        help="Write the decisions of gate, router and reranker to FILE, as JSON Lines for `rankgauge pipeline`.",
+        help="Write the results before and after the reranker to FILE, as JSON Lines for `rankgauge pipeline`.",
     ),
     option(
         "--manifest",
@@ -240,9 +238,8 @@ class Fetch:
         """Open the retriever."""
         decisions, batch = Decisions(), QueryBatch.from_queries(queries)
         settings = settings_from(chosen.options)
-        corpora = [corpus for corpus in (sources.corpus, *sources.experts.values()) if corpus is not None]
-        print_warnings(language_notes([settings], corpora, batch.texts))
-        retriever = make_retriever(settings, sources.corpus, batch, experts=sources.experts, decisions=decisions)
+        print_warnings(language_notes([settings], sources.corpus, batch.texts))
+        retriever = make_retriever(settings, sources.corpus, batch, decisions=decisions)
         return cls(retriever, sources, queries, output, decisions, chosen.name if chosen.is_named else None)
 
     def run(self, request: FetchRequest, options: FetchOptions) -> None:
@@ -252,7 +249,7 @@ class Fetch:
         result = fetch_run(self.retriever, batch, output.out, k=request.k, options=options, decisions=self.decisions)
         print_warnings(result.notes)
         if output.log is not None:
-            write_decisions(result.decisions, self.queries.columns, output.log, inputs=inputs)
+            write_decisions(result.decisions, output.log, inputs=inputs)
         latency = Latency()
         if request.latency is not None:
             latency = measure_latency(self.retriever, batch, request.k, request.latency)

@@ -1,11 +1,11 @@
-"""``rankgauge labels``: agree, estimate, check and resolve."""
+"""``rankgauge labels``: agree, estimate and resolve."""
 
 from __future__ import annotations
 
 import click
 
 from rankgauge.cli.command_tree import documented
-from rankgauge.cli.options.declared_options import declared_options, is_given, option, option_group, out_option
+from rankgauge.cli.options.declared_options import declared_options, option, option_group, out_option
 from rankgauge.cli.options.evaluation_settings import (
     BY,
     CONFIDENCE,
@@ -17,14 +17,11 @@ from rankgauge.cli.options.inputs import DOCUMENTS, QUERIES, check_one_stdin, re
 from rankgauge.cli.options.outputs import PAGE_FORMATS, ROW_FORMATS, View, format_option, view_options
 from rankgauge.cli.printing import collected_notes, print_message, print_warnings, write_document
 from rankgauge.config.settings import Settings
-from rankgauge.core.formatting import listing, plural
+from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section
-from rankgauge.core.verdicts import exit_code
-from rankgauge.errors import InputError, Note, UsageError, printable
+from rankgauge.errors import Note, UsageError, printable
 from rankgauge.io.atomic_files import check_writable, write_atomically
-from rankgauge.io.byte_streams import is_dataset, read_bytes
 from rankgauge.io.corpus.corpus_files import read_corpus
-from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.judgment_lines import read_judgments
 from rankgauge.io.formats.trec import write_trec_rows
 from rankgauge.io.queries import read_queries
@@ -34,11 +31,9 @@ from rankgauge.labels.assessors import rater_agreement, ratings_of, read_raters
 from rankgauge.labels.estimates import estimate_from_sample, estimate_with_machine_labels
 from rankgauge.labels.gold.gold_evaluation import GoldInputs, match_notes, with_query_ids
 from rankgauge.labels.gold.gold_judgments import GoldOptions
-from rankgauge.labels.gold.gold_labels import is_gold_record
 from rankgauge.labels.gold.resolved_labels import ResolvedLabels, resolve_labels
 from rankgauge.measures.registry import DEFAULT_MEASURES
-from rankgauge.render.documents.labels import check_document, estimates_document, raters_document, sampled_document
-from rankgauge.validation.label_rot import LabelCheck, check_labels, stamp_labels
+from rankgauge.render.documents.labels import estimates_document, raters_document, sampled_document
 
 
 @documented(
@@ -162,91 +157,6 @@ def _show_sample(human: str, runs: tuple[str, ...], settings: Settings, view: Vi
         confidence=settings.statistics.confidence,
     )
     write_document(sampled_document(rows), view.format)
-
-
-@documented(
-    "check",
-    """
-    # Store the hash of each judged text, while the labels fit
-    rankgauge labels check qrels.txt --corpus corpus.jsonl --stamp stamped.jsonl
-    # Find labels whose documents changed, later
-    rankgauge labels check stamped.jsonl --corpus corpus.jsonl
-    # List each of them as CSV
-    rankgauge labels check stamped.jsonl --corpus corpus.jsonl --format csv
-    """,
-)
-@click.argument("labels", type=click.Path(), metavar="LABELS")
-@option(
-    "--corpus",
-    section=Section.INPUT,
-    required=True,
-    type=click.Path(),
-    metavar="PATH",
-    help="Read the documents, in any format of a corpus.",
-)
-@option(
-    "--stamp",
-    section=Section.OUTPUT,
-    type=click.Path(),
-    metavar="FILE",
-    help="Write the labels with the hash of each judged text to FILE, as JSON Lines, instead of checking them.",
-)
-@view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
-@reading_options_and_set
-def labels_check_command(labels: str, corpus: str, stamp: str | None, view: View, reading: Reading) -> int:
-    """Show which labels no longer fit the documents.
-
-    A label rots if the text of its document changed after it was judged, or if the document is gone: re-splitting
-    documents gives the same ids to other texts. Judgments of `rankgauge judge` keep the hash of the text, and --stamp
-    adds it to others; without it, only missing documents are found. Exit codes: 0 if no label rotted, 1 if some did.
-    """
-    _check_not_gold(labels, corpus, reading)
-    if stamp is not None:
-        if is_given("format"):
-            raise UsageError("--stamp writes labels and prints no table", hint="leave out --format")
-        _write_stamped(labels, corpus, stamp, reading)
-        return 0
-    with collected_notes() as notes:
-        check = check_labels(labels, corpus, reading=reading)
-    write_document(check_document(check), view.format)
-    print_warnings([*notes, *_unverified(check)])
-    return exit_code("fail" if check.rotted else "pass")
-
-
-def _check_not_gold(labels: str, corpus: str, reading: Reading) -> None:
-    """Raise if labels are quotes, which need no check."""
-    if is_dataset(labels):
-        return
-    record = Head(read_bytes(labels, limits=reading.limits)[0]).record
-    if record is not None and is_gold_record(record):
-        out = f"--chunks {printable(corpus, None)} -o FILE"
-        raise InputError.at(
-            labels,
-            None,
-            "labels by text do not rot: a quote is in the documents, or it is not",
-            hint=f"list the quotes that are not: rankgauge labels resolve {printable(labels, None)} {out}",
-        )
-
-
-def _unverified(check: LabelCheck) -> list[Note]:
-    """A warning if no label keeps a hash, so that changed texts are not found."""
-    if check.counts["fits"] or check.counts["changed"]:
-        return []
-    files = f"{printable(check.source, None)} --corpus {printable(check.corpus, None)}"
-    command = f"rankgauge labels check {files} --stamp FILE"
-    return [Note("no-text-hashes", f"no label keeps the hash of its text; while labels fit, add them: {command}")]
-
-
-def _write_stamped(labels: str, corpus: str, out: str, reading: Reading) -> None:
-    """Write labels with the hashes of their texts; a hash that a label has already stays."""
-    with collected_notes() as notes:
-        counts = stamp_labels(labels, read_corpus(corpus, limits=reading.limits), out, reading=reading)
-    if counts.missing:
-        missing = f"{plural(len(counts.missing), 'labeled document')} not in {printable(corpus, None)}, without a hash"
-        notes.append(Note("no-text", f"{missing}: {listing(map(printable, counts.missing))}"))
-    print_warnings(notes)
-    kept = f", {counts.kept:,} had one already" if counts.kept else ""
-    print_message(f"wrote the hashes of {plural(counts.stamped, 'label')}{kept} to {printable(out, None)}")
 
 
 @documented(

@@ -73,7 +73,7 @@ def description(family: trec.TrecFamily) -> str:
     add_help_option=False,
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.argument("arguments", nargs=-1, type=click.Path())
 def trec_eval_command(arguments: tuple[str, ...]) -> int:
     """Run trec_eval: its flags, output and exit codes, byte for byte."""
     out = sys.stdout.buffer

@@ -8,19 +8,27 @@ from dataclasses import dataclass
 import click
 
 from rankgauge.cli.command_tree import documented
-from rankgauge.cli.options.declared_options import declared_options, option, option_group
+from rankgauge.cli.options.declared_options import (
+    declared_options,
+    flag_of,
+    option,
+    option_group,
+    option_names,
+    option_names_given,
+)
 from rankgauge.cli.options.evaluation_settings import measure_option, settings_options, statistics_options
-from rankgauge.cli.options.outputs import HISTORY, format_option
-from rankgauge.cli.printing import print_warnings, write_document
+from rankgauge.cli.options.outputs import HISTORY, format_option, write_html
+from rankgauge.cli.printing import print_message, print_warnings, write_document
 from rankgauge.config.settings import Settings
 from rankgauge.core.settings import Section
 from rankgauge.core.verdicts import exit_code
-from rankgauge.errors import Note
+from rankgauge.errors import Note, UsageError, printable
 from rankgauge.history.alert_delivery import WEBHOOK_VARIABLE, checked_webhook, command_words, post_message, run_program
 from rankgauge.history.entries import EntryFilter
 from rankgauge.history.quality_checks import CheckOptions, QualityChange, alert_message
 from rankgauge.history.store import History
 from rankgauge.history.trends import TrendOptions
+from rankgauge.io.atomic_files import check_writable
 from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.history import changes_document, entries_comparison_document, trend_document
 
@@ -32,6 +40,8 @@ from rankgauge.render.documents.history import changes_document, entries_compari
     rankgauge history trend -m nDCG@10
     # Show the last 20 results of one system
     rankgauge history trend --system my -n 20
+    # Write a page with the trends of all systems
+    rankgauge history trend --html history.html
     """,
 )
 @option(
@@ -46,19 +56,48 @@ from rankgauge.render.documents.history import changes_document, entries_compari
 @option_group("options", TrendOptions, *declared_options(TrendOptions))
 @option_group("filter", EntryFilter, *declared_options(EntryFilter))
 @format_option("table", "json")
+@option(
+    "--html",
+    "page",
+    section=Section.OUTPUT,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write a page of all these entries to FILE instead, with every system, collection and measure.",
+)
 @HISTORY
 def history_trend_command(
-    measure: str, options: TrendOptions, filter: EntryFilter, format: str, history_file: str | None
+    measure: str, options: TrendOptions, filter: EntryFilter, format: str, page: str | None, history_file: str | None
 ) -> None:
     """Show a measure over time, with intervals and change points.
 
     The entries must be of one system and one collection: choose them with --system, --collection and --branch. Change
     points are tested on the queries that entries share, with the same judgments. Beside the values is what else
     changed: queries added and removed, how much of the top 10 is judged, and latency.
+
+    The page of --html has the latest results of each collection, trends, and a list of all entries.
     """
+    if page is not None:
+        _write_page(history_file, filter, page)
+        return
     with History.open(history_file, create=False) as history:
         trend = history.trend(measure, filter, options)
     write_document(trend_document(trend), format)
+
+
+def _write_page(history_file: str | None, filter: EntryFilter, page: str) -> None:
+    """Write the page of the entries that are chosen, with all their measures."""
+    unused = next((name for name in option_names_given() if name not in PAGE_OPTIONS), None)
+    if unused is not None:
+        raise UsageError(f"{flag_of(unused)} does not change the page of --html", hint=f"leave out {flag_of(unused)}")
+    from rankgauge.render.html.history_page import history_page
+
+    with History.open(history_file, create=False) as history:
+        check_writable(page, inputs=[history.path])
+        write_html(history_page(history, filter), page, inputs=[history.path])
+    print_message(f"wrote {printable(page, None)}")
+
+
+PAGE_OPTIONS = ("page", "history_file", *option_names(*declared_options(EntryFilter)))
 
 
 @dataclass(frozen=True)

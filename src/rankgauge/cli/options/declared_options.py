@@ -17,6 +17,8 @@ from rankgauge.core.settings import ELEMENTS, Declared, Section, Setting, declar
 from rankgauge.errors import UsageError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from rankgauge.config.schema import Config
 
     ParamType = click.ParamType[Any]
@@ -116,6 +118,13 @@ class DeclaredValue(ParamType):
         if complaint is not None:
             self.fail(complaint, param, ctx)
         return parsed
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The choices that begin with what is typed."""
+        from click.shell_completion import CompletionItem
+
+        choices = [choice for choice in self.declaration.setting.choices if choice != "auto"]
+        return [CompletionItem(choice) for choice in choices if choice.startswith(incomplete)]
 
 
 def declared_options(

@@ -123,7 +123,7 @@ def _configured(section: RetrieverSection, folder: Path) -> dict[str, Any]:
         raise UsageError("only a benchmark runs a sweep", hint="use `rankgauge benchmark run`, or leave it out")
     if section.chunking is not None:
         raise UsageError(
-            "only a benchmark splits documents", hint="split them with `rankgauge chunk`, and name the file as --corpus"
+            "only a benchmark splits documents", hint="use `rankgauge benchmark run`, or leave out chunking"
         )
     return _option_values(section_in_folder(section, folder), folder)
 
@@ -131,8 +131,6 @@ def _configured(section: RetrieverSection, folder: Path) -> dict[str, Any]:
 def _option_values(section: RetrieverSection, folder: Path) -> dict[str, Any]:
     """The keys that a section sets; ``source`` is the section if it describes a retriever itself."""
     values = _found_from(folder, _keys(section.model_dump()))
-    if "experts" in values:
-        values["experts"] = {expert: str(folder / corpus) for expert, corpus in values["experts"].items()}
     return {**values, "source": section, "mode": OWN_MODE} if section.is_own else values
 
 

@@ -306,7 +306,7 @@ LEFT_OUT = "queries-unjudged"
 NO_HASHES = Note(
     "no-text-hashes",
     "the judgments keep no text hashes, so a document whose text changed under its id is not found: "
-    "`rankgauge labels check --stamp` adds them",
+    "`rankgauge runs validate --stamp` adds them",
 )
 
 

@@ -37,27 +37,25 @@ class Chunking:
     by: SplitBy = setting(
         "sentences",
         "Split every N characters, between sentences, at Markdown headings, or every N tokens.",
-        Section.CHUNKS,
+        Section.RETRIEVER,
+        flag="-",
         choices=SPLITTERS,
-        common=True,
     )
     size: int | None = setting(
         None,
         "Make no chunk longer than N characters, or N tokens.  [default: 800 characters, 200 tokens; whole sections if "
         "split at headings]",
-        Section.CHUNKS,
-        flag="--size N",
+        Section.RETRIEVER,
+        flag="-",
         limits=">=1",
-        common=True,
     )
     overlap: int = setting(
         0,
         "Begin each chunk with the last N characters or tokens of the one before, in whole sentences if split between "
         "them.",
-        Section.CHUNKS,
-        flag="--overlap N",
+        Section.RETRIEVER,
+        flag="-",
         limits=">=0",
-        common=True,
     )
 
     def __post_init__(self) -> None:

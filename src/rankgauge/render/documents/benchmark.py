@@ -168,7 +168,7 @@ def _sections(report: Report) -> list[Part]:
         "Caveats": report.caveats,
         "Validation": _findings(report),
         "Conventions": [f"{report.scores[0].conventions}."],
-        "Reproduce": [f"{report.reproduce}; verify with rankgauge report verify FOLDER."] if report.reproduce else [],
+        "Reproduce": [f"{report.reproduce}; check with rankgauge benchmark verify FOLDER."] if report.reproduce else [],
     }
     return [*parts, *(DocumentSection(title, [Sentences(lines)]) for title, lines in lists.items() if lines)]
 

@@ -119,7 +119,7 @@ def hint_lines(result: GateResult) -> list[str]:
     if result.verdict == "nothing to judge" and joined and not joined[0].hits.retrieved.any():
         return ["hint: every answer is empty: check that the search reaches its index"]
     if result.verdict == "nothing to judge":
-        return ["hint: `rankgauge runs validate RESULTS --qrels LABELS` compares the ids of both sides"]
+        return ["hint: `rankgauge runs validate RESULTS --labels LABELS` compares the ids of both sides"]
     return []
 
 
@@ -440,7 +440,7 @@ def rot_lines(result: GateResult) -> list[str]:
         if documents:
             lines.append(f"{what}: {listing(map(marked, documents))}")
     source, corpus = (printable(path, None) for path in (rot.source, rot.corpus))
-    return [*lines, f"all of them: rankgauge labels check {source} --corpus {corpus}"]
+    return [*lines, f"all of them: rankgauge runs validate --labels {source} --corpus {corpus}"]
 
 
 def _part(change: float, bounds: Bounds) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import math
 import queue
 import threading
 import time
@@ -58,8 +57,8 @@ class TimedAnswer(NamedTuple):
 class CallResult:
     """The result of one query: its answer, or the error, and two times in seconds.
 
-    ``latency`` is the time of the attempt that was answered. ``response`` counts from the instant at which the query
-    was due to its answer, and includes waiting, failed attempts and pauses.
+    ``latency`` is the time of the attempt that was answered. ``response`` counts from the first attempt to the answer,
+    and includes failed attempts and pauses.
     """
 
     answer: Answer | None
@@ -150,14 +149,15 @@ def _call_in_thread(retriever: RetrieverFunction, request: CaseRequest) -> Any:
 
 
 async def call_with_retries(
-    caller: Caller, retriever: RetrieverFunction, request: CaseRequest, calls: RetrieverCalls, due: float
+    caller: Caller, retriever: RetrieverFunction, request: CaseRequest, calls: RetrieverCalls
 ) -> CallResult:
     """Send one query, again if it fails. What the retriever raises becomes the error; an interrupt does not."""
+    begin = time.perf_counter()
     for attempt in range(1, calls.retries + 2):
         try:
             timed = await caller.call(retriever, request, calls.timeout)
             retriever.refusals.end()
-            return CallResult(timed.answer, attempt, timed.latency, response=timed.arrived - due)
+            return CallResult(timed.answer, attempt, timed.latency, response=timed.arrived - begin)
         except (NeedsEventLoop, RankgaugeError):
             raise  # a wrong option or input is not a failure of the retriever
         except Exception as error:
@@ -178,18 +178,12 @@ async def _send_queries(
     retriever: RetrieverFunction,
     queries: Iterator[tuple[int, CaseRequest]],
     calls: RetrieverCalls,
-    start: float,
     inbox: Inbox[CallResult] | DirectInbox[CallResult],
 ) -> None:
     """Send one query after the other, and put in each result with the index of its query."""
     for index, request in queries:
-        due = start + index / (calls.rate or math.inf)
-        if due > time.perf_counter():
-            await caller.pause(due - time.perf_counter())
         await inbox.begin()
-        if calls.rate is None:
-            due = time.perf_counter()
-        inbox.put(index, await call_with_retries(caller, retriever, request, calls, due))
+        inbox.put(index, await call_with_retries(caller, retriever, request, calls))
 
 
 async def _send_in_loop(
@@ -198,11 +192,11 @@ async def _send_in_loop(
     calls: RetrieverCalls,
     inbox: Inbox[CallResult],
 ) -> None:
-    """Send every query in the running event loop, at most ``calls.in_flight`` at once."""
-    caller, waiting, start = LoopCaller(), iter(enumerate(queries)), time.perf_counter()
+    """Send every query in the running event loop, at most ``calls.concurrency`` at once."""
+    caller, waiting = LoopCaller(), iter(enumerate(queries))
     workers = [
-        asyncio.ensure_future(_send_queries(caller, retriever, waiting, calls, start, inbox))
-        for _ in range(min(calls.in_flight, len(queries)))
+        asyncio.ensure_future(_send_queries(caller, retriever, waiting, calls, inbox))
+        for _ in range(min(calls.concurrency, len(queries)))
     ]
     try:
         await asyncio.gather(*workers)
@@ -225,15 +219,15 @@ def ask_all(
         del unanswered[index]
         handle(index, call)
 
-    if calls.in_flight == 1 and calls.timeout is None and not retriever.is_async:
-        inbox, start = DirectInbox(handle_once), time.perf_counter()
+    if calls.concurrency == 1 and calls.timeout is None and not retriever.is_async:
+        inbox = DirectInbox(handle_once)
         try:
-            run_without_loop(_send_queries(InlineCaller(), retriever, iter(enumerate(queries)), calls, start, inbox))
+            run_without_loop(_send_queries(InlineCaller(), retriever, iter(enumerate(queries)), calls, inbox))
             return
         except NeedsEventLoop:
             pass  # a plain function that returns an awaitable
     rest, handle_rest = _rest(unanswered, handle)
-    received = Inbox(handle_rest, calls.in_flight, in_threads=not retriever.is_async)
+    received = Inbox(handle_rest, calls.concurrency, in_threads=not retriever.is_async)
     future = start_in_loop(_send_in_loop(retriever, rest, calls, received))
     try:
         received.read()
@@ -246,7 +240,7 @@ async def ask_all_async(
     retriever: RetrieverFunction, queries: Sequence[CaseRequest], calls: RetrieverCalls, handle: CallHandler
 ) -> None:
     """Send every query in the running event loop; ``handle`` is called in another thread."""
-    inbox = Inbox(handle, calls.in_flight, in_threads=not retriever.is_async)
+    inbox = Inbox(handle, calls.concurrency, in_threads=not retriever.is_async)
     sending = asyncio.ensure_future(_send_in_loop(retriever, queries, calls, inbox))
     try:
         await run_in_thread(inbox.read)

@@ -34,7 +34,7 @@ class WordLlamaEmbedder:
 
     def __init__(self) -> None:
         folder = wheel_folder()
-        self._tokenizer = load_tokenizer(folder / TOKENIZER_FILE, "retrieval")
+        self._tokenizer = load_tokenizer(folder / TOKENIZER_FILE)
         # float32 holds half-precision numbers exactly and is summed much faster.
         self._table = read_tensor(folder / WEIGHTS_FILE, "embedding.weight").astype(np.float32)
         self._files = {

@@ -1,4 +1,4 @@
-"""Retrieval by embeddings: exact search, or faiss, which only this file imports (extra ``faiss``)."""
+"""Retrieval by embeddings: exact search of the vectors of a corpus."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,11 @@ from rankgauge.config.retriever_settings import DEFAULT_SETTINGS
 from rankgauge.core.arrays import Floats, group_of, offsets_of
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.core.run import Run
-from rankgauge.errors import InputError, MissingExtraError, UsageError, printable, warn_user
+from rankgauge.errors import InputError, UsageError, printable, warn_user
 from rankgauge.io.corpus.corpus import Corpus, unique_ids
 from rankgauge.retrieval import index_files
 from rankgauge.retrieval.embedders.embedder import Embedder, code_note, identity_of, unhashed_note
-from rankgauge.retrieval.engines.unit_vectors import UnitVectors, cosines, float32_error, row_cosines, to_unit
+from rankgauge.retrieval.engines.unit_vectors import UnitVectors, float32_error, row_cosines, to_unit
 from rankgauge.retrieval.index_files import reported_batches
 from rankgauge.retrieval.ranked_scores import cut_run, lower_bound, round_scores, top_k
 from rankgauge.retrieval.retriever import Identity, QueryBatch
@@ -41,13 +41,6 @@ class Neighbors(NamedTuple):
     offsets: Ints  # of the queries
     rows: Ints  # of the documents
     scores: Floats  # rounded cosines
-
-
-class VectorIndex(Protocol):
-    """Find the documents nearest to query vectors."""
-
-    def search(self, queries: UnitVectors, k: int) -> Neighbors:
-        """The k documents nearest to each query."""
 
 
 class Exact:
@@ -152,13 +145,11 @@ class Vector:
         embedder: Embedder,
         *,
         index: str | Path | None = None,
-        search: Any = Exact,
         batch_size: int = EMBEDDING_BATCH_SIZE,
         center: float = DEFAULT_CENTER,
         name: str = "vector",
     ) -> None:
         self.name, self.embedder, self._documents, self._batch_size = name, embedder, documents, batch_size
-        self._index_description = describe_index(search)
         self.center = float(center)
         if not 0 <= self.center <= 1:
             raise UsageError(f"center must be from 0 (subtract nothing) to 1 (the whole mean), found {self.center:g}")
@@ -173,23 +164,18 @@ class Vector:
             self._shift = np.asarray(stored["shift"])
         if index is not None and self.rebuilt:
             arrays = {**index_files.ids_to_arrays(self.ids), "vectors": self.vectors, "shift": self._shift}
-            index_files.save_arrays(Path(index), self._header(), arrays)
+            index_files.save_arrays(Path(index), self.identity(), arrays)
             _saved_here.add(Path(index).resolve())
-        self._index: VectorIndex = search(self.vectors, self.ids)
+        self._index = Exact(self.vectors, self.ids)
 
     def identity(self) -> Identity:
-        """The embedder, the search and the corpus."""
+        """The embedder, its center and the corpus."""
         return {
             "mode": "vector",
             "embedder": identity_of(self.embedder),
             "center": self.center,
-            "index": self._index_description,
             "corpus": self._documents.sha256,
         }
-
-    def _header(self) -> Identity:
-        """The identity without the search, which does not change the vectors."""
-        return {key: value for key, value in self.identity().items() if key != "index"}
 
     def _stored_arrays(self, folder: Path) -> dict[str, NDArray[Any]] | None:
         """The arrays of an index that were made with the same embedder from the same corpus; None if there are none."""
@@ -199,7 +185,7 @@ class Vector:
             if index_files.holds_index(folder):
                 warn_user(f"{name}: the vectors are computed again: {problem}")
             return None
-        stored = index_files.load_arrays(folder, self._header, _are_valid)
+        stored = index_files.load_arrays(folder, self.identity, _are_valid)
         caveat = code_note(identity)
         if stored is not None and caveat is not None and folder.resolve() not in _saved_here:
             warn_user(f"{name}: stored vectors are used again: {caveat}")
@@ -266,13 +252,6 @@ def subtract(vectors: UnitVectors, shift: Floats) -> None:
         block[:] = to_unit(moved)
 
 
-def describe_index(search: Any) -> str:
-    """The name of an index type, with the arguments that ``functools.partial`` bound to it."""
-    index_type = getattr(search, "func", search)
-    arguments = getattr(search, "keywords", {})
-    return str(index_type.__name__).lower() + "".join(f" {key}={value}" for key, value in sorted(arguments.items()))
-
-
 def embed_texts(embedder: Embedder, ids: list[bytes], texts: Sequence[str], side: str) -> UnitVectors:
     """Unit vectors of texts; a text of only white space has a zero vector, whatever the embedder returns for it."""
     vectors = to_unit(embedder.embed(ids, list(texts), side), f"vectors of {embedder.name}")
@@ -294,62 +273,3 @@ def _join_parts(parts: list[UnitVectors], count: int) -> UnitVectors:
         out[end - len(part) : end] = part
         end -= len(part)
     return out
-
-
-# Approximate or exact search with faiss.
-#
-# faiss only proposes candidates, more than requested. Their cosines are then computed exactly as by ``Exact``, so that
-# scores and order are the same to the digit; what an approximate index did not propose is missing.
-
-CANDIDATE_FACTOR = 2  # times k candidates are requested first
-
-
-class Faiss:
-    """A faiss index. ``factory`` is its description in faiss: ``Flat``, ``HNSW32``, ``IVF256,Flat``."""
-
-    def __init__(self, vectors: UnitVectors, ids: Ids, *, factory: str = "Flat") -> None:
-        faiss = import_faiss()
-        self.vectors, self.ids = vectors, ids
-        self._index = faiss.index_factory(vectors.shape[1], factory, faiss.METRIC_INNER_PRODUCT)
-        table = np.ascontiguousarray(vectors)
-        if not self._index.is_trained:
-            self._index.train(table)
-        self._index.add(table)
-
-    def search(self, queries: UnitVectors, k: int) -> Neighbors:
-        """The nearest of the candidates, with exact cosines."""
-        candidates = [self._candidates(query, k) for query in queries]
-        offsets = np.concatenate([[0], np.cumsum([len(rows) for rows, _ in candidates])]).astype(np.int64)
-        rows = np.concatenate([np.zeros(0, dtype=np.int64), *(rows for rows, _ in candidates)])
-        scores = round_scores(np.concatenate([np.zeros(0), *(cosine for _, cosine in candidates)]))
-        kept, offsets = top_k(offsets, self.ids.take(rows), scores, k)
-        return Neighbors(offsets, rows[kept], scores[kept])
-
-    def _candidates(self, query: UnitVectors, k: int) -> tuple[Ints, Floats]:
-        """The rows and cosines of the candidates: enough that no document left out can tie with the k-th.
-
-        Among documents that tie, faiss takes whichever it meets first, and its order by float32 is not exact.
-        """
-        count, error = min(len(self.ids), CANDIDATE_FACTOR * k) if query.any() else 0, float32_error(len(query))
-        while count:
-            proposed = np.unique(self._index.search(query[None], count)[1][0])
-            rows = proposed[proposed >= 0].astype(np.int64)
-            rows = rows[self.vectors[rows].any(axis=1)]
-            cosine = cosines(query[None], self.vectors[rows])[0]
-            exhausted = len(proposed) < count or count == len(self.ids)
-            # A document left out is not above the lowest one in float32, hence at most twice the error above it.
-            if exhausted or (len(rows) > k and cosine.min() + 2 * error < lower_bound(float(np.sort(cosine)[-k]))):
-                return rows, cosine
-            count = min(len(self.ids), 2 * count)
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
-
-
-def import_faiss() -> Any:
-    """Import faiss, or raise an error that says how to install it."""
-    try:
-        import faiss
-    except ModuleNotFoundError:
-        raise MissingExtraError(
-            "this index needs the library faiss", hint="pip install 'rankgauge[faiss]', or use the exact search"
-        ) from None
-    return faiss
