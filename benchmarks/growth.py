@@ -126,7 +126,7 @@ def ties(folder: Path, size: int) -> Work:
 def duplicates(folder: Path, size: int) -> Work:
     """One query with the same hundred documents again and again."""
     files = _one_query(folder, size, lambda row: -row, lambda row: row % 100)
-    return command("evaluate", *files, "--on-duplicate", "first", "--format", "json")
+    return command("evaluate", *files, "--set", "reading.on_duplicate=first", "--format", "json")
 
 
 def one_query(folder: Path, size: int) -> Work:

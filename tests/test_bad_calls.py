@@ -61,7 +61,7 @@ def test_scores_are_compared_as_float32_unless_version_10_is_asked_for(command: 
     assert scores["P@1"] == 0.5
     assert "straddle rank 1 in 1 query: '1'" in {note.code: note.message for note in scores.notes}["tie-at-cutoff"]
     assert evaluate("qrels", "run", "P@1", conventions=Conventions("trec_eval-10"))["P@1"] == 1
-    done = command("evaluate", "qrels", "run", "-m", "P@1", "--compat", "trec_eval-10", "--format", "json")
+    done = command("evaluate", "qrels", "run", "-m", "P@1", "--set", "measures.compat=trec_eval-10", "--format", "json")
     assert json.loads(done.out)["runs"][0]["measures"]["P@1"]["value"] == 1
 
 

@@ -91,7 +91,10 @@ CASES = [
     ),
     Case(21, "7 columns on one line", run=R + b"2 Q0 d9 4 0.5 t x\n", bad="run:4: expected 6 columns"),
     Case(
-        22, "3 columns in the qrels", qrels=b"1 d1 1\n", bad="hint: BEIR's tab-separated judgments? --qrels-format beir"
+        22,
+        "3 columns in the qrels",
+        qrels=b"1 d1 1\n",
+        bad="hint: BEIR's tab-separated judgments? --set reading.qrels_format=beir",
     ),
     Case(23, "5 columns in the qrels", qrels=Q + b"1 0 d4 1 x\n", bad="qrels:4: expected 4 columns"),
     Case(24, "header row in the run", run=b"qid Q0 docno rank score tag\n" + R, bad="looks like a header"),

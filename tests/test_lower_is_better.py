@@ -118,7 +118,9 @@ def test_a_rise_fails_the_gate_and_a_fall_passes_it(folder: Path, command: Comma
 def test_an_alert_of_the_history_calls_a_rise_worse(folder: Path, command: Command) -> None:
     for day in range(1, 13):
         Path("run.json").write_text(json.dumps(ranking(0.9 if day < 7 else 0.1, day)))
-        saved = command("evaluate", "labels.json", "run.json", "-m", "Waste@2", "--save", "--date", f"2026-11-{day:02}")
+        saved = command(
+            "evaluate", "labels.json", "run.json", "-m", "Waste@2", "--save", "--set", f"history.date=2026-11-{day:02}"
+        )
         assert saved.code == 0, saved.err
     checked = command("history", "check", "-m", "Waste@2", "--since", "2026-11-01", "--worse-only")
     assert "Waste@2" in checked.out, checked.err

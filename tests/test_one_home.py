@@ -124,7 +124,7 @@ def test_a_difference_has_the_same_interval_everywhere(measure: str, tmp_path: P
     qrels, old, new = write_json(tmp_path, qrels=judged, old=OLD, new=NEW)
     output = json.loads(command("compare", qrels, old, new, "-m", measure, "--format", "json").out)
     assert output["comparison"]["differences"][0]["ci"] == row.interval.to_dict()
-    options = ("--two-sided", "-m", measure, "--format", "json")
+    options = ("--set", "gate.two_sided=true", "-m", measure, "--format", "json")
     output = json.loads(command("gate", qrels, new, "--baseline", old, *options).out)
     assert output["gate"]["compared"][0]["interval"] == list(ends(row.interval))
     reranked = reranking_improvement(OLD, NEW, qrels=judged, measure=measure)
@@ -280,7 +280,14 @@ def find_relevant(text: str) -> list[str]:
     [
         ((), {}, Conventions()),
         (("--rel", "2"), {}, Conventions(rel=2)),
-        (("--binary",), {}, Conventions(graded=False)),
+        (
+            (
+                "--set",
+                "measures.graded=false",
+            ),
+            {},
+            Conventions(graded=False),
+        ),
         ((), {"graded": False, "rel": 2}, Conventions(graded=False, rel=2)),
         (("--rel", "1"), {"graded": False, "rel": 2}, Conventions(graded=False)),
     ],
@@ -445,7 +452,7 @@ def test_the_confidence_of_a_gate_is_that_of_its_intervals(tmp_path: Path, comma
         output = json.loads(command(*arguments, *options, "--format", "json").out)["gate"]
         assert (output["confidence"], output["compared"][0]["interval"]) == (0.8, list(ends(interval(0.8))))
         assert "80% bounds" in command(*arguments, *options).out
-        assert "80% CI" in command(*arguments, *options, "--two-sided").out
+        assert "80% CI" in command(*arguments, *options, "--set", "gate.two_sided=true").out
 
 
 def test_queries_of_one_unit_count_once_if_the_untouched_queries_are_tested_again() -> None:

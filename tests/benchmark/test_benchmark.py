@@ -584,7 +584,7 @@ class TestCommand:
         words = ("--latency", 0, "-o", tmp_path / "out")
         for source in (("--corpus", tmp_path / "w", "--retriever", "lexical"), (tmp_path / "w/rankgauge.yaml",)):
             assert "band: of the best value, by ours" in command("benchmark", "run", *source, *words).out
-            assert "ours" not in command("benchmark", "run", *source, *words, "--kpi", "none").out
+            assert "ours" not in command("benchmark", "run", *source, *words, "--set", "kpi=none").out
 
     def test_judgments_with_errors_are_not_benchmarked(self, tmp_path: Path, command: Command) -> None:
         assert command("demo", "--copy", tmp_path / "w").code == 0

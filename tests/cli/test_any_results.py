@@ -294,7 +294,7 @@ def test_labels_by_text_are_recognized_in_every_command(folder: Path, command: C
     Path("gold.jsonl").write_text(json_lines(gold))
     docs = sorted({doc for docs in (*RANKINGS.values(), *RELEVANT.values()) for doc in docs})
     Path("chunks.jsonl").write_text(json_lines([{"_id": doc, "text": f"the text of {doc}"} for doc in docs]))
-    chunks = ("--chunks", "chunks.jsonl")
+    chunks = ("--set", "reading.chunks=chunks.jsonl")
     live = command("evaluate", "gold.jsonl", "any_search:search", *chunks, "--format", "csv")
     stored = command("evaluate", "gold.jsonl", "my.run", *chunks, "--format", "csv")
     assert live.code == stored.code == 0, live.err + stored.err
@@ -373,7 +373,7 @@ def benchmark_numbers(folder: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_benchmark_takes_every_kind_that_has_rankings(folder: Path, command: Command, kind: str) -> None:
-    words = (*M, "--latency", "0", "--resamples", "100")
+    words = (*M, "--latency", "0", "--set", "statistics.resamples=100")
     expected = command("benchmark", "run", "cases.jsonl", "old.run", "my.run", *words, "-o", "expected")
     assert expected.code == 0, expected.err
     done = command("benchmark", "run", "cases.jsonl", "old.run", KINDS[kind], *words, "-o", "bench")
@@ -396,7 +396,7 @@ def test_a_benchmark_takes_every_kind_that_has_rankings(folder: Path, command: C
     ],
 )
 def test_a_benchmark_takes_the_labels_of_any_file(folder: Path, command: Command, words: str) -> None:
-    options = (*M, "--latency", "0", "--resamples", "100")
+    options = (*M, "--latency", "0", "--set", "statistics.resamples=100")
     assert command("benchmark", "run", "qrels.txt", "old.run", "my.run", *options, "-o", "expected").code == 0
     done = command("benchmark", "run", *words.split(), *options, "-o", "bench")
     assert done.code == 0, done.err
@@ -426,7 +426,7 @@ def test_a_benchmark_keeps_texts_and_ids_with_white_space(folder: Path, command:
         ("qrels.txt any_search:search", "name a file with the texts: --queries FILE"),
         ("cases.jsonl", "cases.jsonl holds labels only"),
         ("folder", "--corpus folder"),
-        ("qrels.txt my.run --timeout 3", "--timeout applies to a retriever of your own"),
+        ("qrels.txt my.run --set retriever.timeout=3", "--timeout applies to a retriever of your own"),
         ("cases.jsonl my.run --retriever lexical", "lexical retrieval needs a corpus"),
     ],
 )
@@ -437,7 +437,7 @@ def test_a_benchmark_says_what_is_missing(folder: Path, command: Command, words:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_takes_every_kind_that_has_rankings(folder: Path, command: Command, kind: str) -> None:
-    words = (*M, "--resamples", "100", "--html", "page.html")
+    words = (*M, "--set", "statistics.resamples=100", "--html", "page.html")
     done = command("compare", "cases.jsonl", "old.run", KINDS[kind], *words)
     if kind in NO_RANKINGS:
         assert (done.code, NO_RANKINGS[kind] in done.err, Path("page.html").exists()) == (2, True, False), done.err
@@ -513,7 +513,7 @@ def test_agreement_and_tune_take_labels_by_text(folder: Path, command: Command) 
     for line in lines:
         line["retrieved"] = [{**one, "score": -one["score"]} for one in line["retrieved"]]
     Path("reversed.jsonl").write_text(json_lines(lines))
-    words = ("new.jsonl", "reversed.jsonl", "-m", "StRecall@1", "--tolerance", "0")
+    words = ("new.jsonl", "reversed.jsonl", "-m", "StRecall@1", "--set", "reading.tolerance=0")
     agreed = command("agreement", "gold.jsonl", "other.jsonl", *words, "--format", "json")
     assert agreed.code == 0, agreed.err
     found = json.loads(agreed.out)["measures"][0]["values"]
@@ -523,7 +523,7 @@ def test_agreement_and_tune_take_labels_by_text(folder: Path, command: Command) 
             assert found[name][side] == json.loads(one.out)["runs"][0]["measures"]["StRecall@1"]["value"]
     tuned = command("tune", "gold.jsonl", *words, "--format", "json")
     assert json.loads(tuned.out)["measure"] == "StRecall@1"
-    live = ("any_search:search", "old.run", "--queries", "queries.jsonl", "--concurrency", "2")
+    live = ("any_search:search", "old.run", "--queries", "queries.jsonl", "--set", "retriever.concurrency=2")
     assert command("agreement", "cases.jsonl", "qrels.txt", *live).code == 0
     assert command("tune", "qrels.txt", *live).code == 0
 
@@ -541,7 +541,7 @@ def test_agreement_takes_labels_by_text_beside_labels_by_id(
     docs = sorted({doc for docs in (*RANKINGS.values(), *RELEVANT.values()) for doc in docs} - {"d5"})
     Path("chunks.jsonl").write_text(json_lines([{"_id": doc, "text": f"the text of {doc}"} for doc in docs]))
     assert command("evaluate", "cases.jsonl", "any_search:search", "-m", "RR@3", "-o", "new.jsonl").code == 0
-    for results in (("new.jsonl", "any_search:search"), ("my.run", "old.run", "--chunks", "chunks.jsonl")):
+    for results in (("new.jsonl", "any_search:search"), ("my.run", "old.run", "--set", "reading.chunks=chunks.jsonl")):
         words = (*results, "-m", "RR@3", "-m", "R@3", "-m", "nDCG@3")
         done = command("agreement", *labels, *words, "--format", "json")
         assert done.code == 0, done.err

@@ -91,10 +91,34 @@ def test_the_three_commands_have_the_same_options_of_asking() -> None:
 
 def test_ids_units_and_scores_are_read_alike(files: Path, command: Command) -> None:
     for options, expected in (
-        (("--id", "metadata.source", "--unit", "document", "--fetch", "4"), 1 / 3),
-        (("--id", "metadata.source", "--unit", "document", "--fetch", "4", "--scores", "similarity"), 1.0),
-        (("--id", "metadata.source", "--unit", "document", "--fetch", "2"), 0.0),
-        (("--id", "metadata.source", "--unit", "document", "--fetch", "4", "--scores", "distance"), 1 / 3),
+        (("--id", "metadata.source", "--set", "retriever.unit=document", "--set", "retriever.fetch=4"), 1 / 3),
+        (
+            (
+                "--id",
+                "metadata.source",
+                "--set",
+                "retriever.unit=document",
+                "--set",
+                "retriever.fetch=4",
+                "--set",
+                "reading.scores=similarity",
+            ),
+            1.0,
+        ),
+        (("--id", "metadata.source", "--set", "retriever.unit=document", "--set", "retriever.fetch=2"), 0.0),
+        (
+            (
+                "--id",
+                "metadata.source",
+                "--set",
+                "retriever.unit=document",
+                "--set",
+                "retriever.fetch=4",
+                "--set",
+                "reading.scores=distance",
+            ),
+            1 / 3,
+        ),
     ):
         assert live(command, "chunks", "--k", "3", *options)["measures"]["RR"]["value"] == expected
         assert fetch(command, "chunks", "--k", "3", *options).code == 0
@@ -108,18 +132,18 @@ def test_ids_units_and_scores_are_read_alike(files: Path, command: Command) -> N
 
 
 def test_contradicting_scores_and_collapsed_chunks_are_reported(files: Path, command: Command) -> None:
-    done = fetch(command, "chunks", "--k", "4", "--id", "metadata.source", "--unit", "document")
+    done = fetch(command, "chunks", "--k", "4", "--id", "metadata.source", "--set", "retriever.unit=document")
     assert "warning: scores ascend in 4 of 4 queries, as distances do" in done.err
     assert "[score-order]" in done.err
     assert "warning: 16 chunks collapsed into 12 documents: 4 dropped [chunks-collapsed]" in done.err
 
 
 def test_retries_succeed_in_every_command(files: Path, command: Command) -> None:
-    assert live(command, "shaky", "--retries", "2")["queries"]["failed"] == 0
+    assert live(command, "shaky", "--set", "retriever.retries=2")["queries"]["failed"] == 0
     sys.modules.pop("my_asked_app")
-    assert fetch(command, "shaky", "--retries", "2").code == 0
+    assert fetch(command, "shaky", "--set", "retriever.retries=2").code == 0
     sys.modules.pop("my_asked_app")
-    done, runs = benchmark(command, "--retriever", "my_asked_app:shaky", "--retries", "2")
+    done, runs = benchmark(command, "--retriever", "my_asked_app:shaky", "--set", "retriever.retries=2")
     assert done.code is None or done.code == 0, done.err
     assert runs["shaky"]["measures"]["RR"]["value"] == 1
 
@@ -175,11 +199,19 @@ def test_a_configuration_has_the_same_keys(files: Path, command: Command) -> Non
     assert list(shaky["failed queries"]) == ["q1"]
     assert command("runs", "fetch", "--config", "rankgauge.yaml", "--retriever", "pages", "-o", "pages.trec").code == 0
     assert Path("pages.trec").read_text().splitlines()[0].startswith("q0 Q0 x-0 1 ")
-    refused = command("benchmark", "run", "rankgauge.yaml", "--retries", "2", "-o", "out")
+    refused = command("benchmark", "run", "rankgauge.yaml", "--set", "retriever.retries=2", "-o", "out")
     assert (refused.code, "--retries cannot be combined with a configuration" in refused.err) == (64, True)
 
 
-@pytest.mark.parametrize("option", [("--unit", "document"), ("--scores", "ignore"), ("--retries", "1"), ("--id", "x")])
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--set", "retriever.unit=document"),
+        ("--set", "reading.scores=ignore"),
+        ("--set", "retriever.retries=1"),
+        ("--id", "x"),
+    ],
+)
 def test_an_option_of_asking_applies_to_a_callable_only(files: Path, command: Command, option: tuple[str, str]) -> None:
     for words in (
         ("runs", "fetch", "--corpus", "corpus.jsonl", "--queries", "queries.jsonl", "-o", "run.trec"),

@@ -46,7 +46,9 @@ def test_a_configuration_is_obeyed(command: Callable[..., Any], files: list[Path
 
 def test_an_option_overrides_the_configuration(command: Callable[..., Any], files: list[Path]) -> None:
     config = files[0].parent / "c.yaml"
-    done = command("evaluate", *files, "--config", config, "-m", "P@2", "--query-set", "both", "--format", "json")
+    done = command(
+        "evaluate", *files, "--config", config, "-m", "P@2", "--set", "measures.query_set=both", "--format", "json"
+    )
     data = json.loads(done.out)
     assert list(data["runs"][0]["measures"]) == ["P@2"]
     assert data["conventions"]["query_set"] == "both"
@@ -107,7 +109,7 @@ def test_a_gate_is_configured_and_options_override_the_file(command: Callable[..
     assert gate["baseline"]["file"] == str(files[0].parent / "base.json")
     assert data["conventions"]["query_set"] == "both"
     assert (data["kpi"]["name"], data["runs"][0]["bands"]) == ("ours", {"RR": "good"})
-    own = ("--margin", "0", "--require", "P@2>0.99", "--query-set", "both", "--kpi", "none")
+    own = ("--margin", "0", "--require", "P@2>0.99", "--set", "measures.query_set=both", "--set", "kpi=none")
     other = command("gate", *files[:2], "--config", config, "--format", "json", *own)
     assert other.code == 1
     data = json.loads(other.out)
@@ -118,7 +120,7 @@ def test_a_gate_is_configured_and_options_override_the_file(command: Callable[..
 
 def test_bands_are_shown_in_every_format_of_a_gate(command: Callable[..., Any], files: list[Path]) -> None:
     plain = ("gate", *files[:2], "--require", "RR@10>0.1", "--baseline", files[2])
-    words = (*plain, "--kpi", "trec-2025")
+    words = (*plain, "--set", "kpi=trec-2025")
     assert "band (trec-2025)" in command(*words).out
     assert "| band (trec-2025) |" in command(*words, "--format", "markdown").out
     assert '<property name="band (trec-2025) RR@10" value="' in command(*words, "--format", "junit").out
@@ -128,8 +130,8 @@ def test_bands_are_shown_in_every_format_of_a_gate(command: Callable[..., Any], 
     assert "band (trec-2025)" in summary.read_text()
     for format in ("table", "markdown", "junit", "json"):
         assert "trec-2025" not in command(*plain, "--format", format).out
-        without = ("gate", *files[:2], "--require", "P@7>=0.0", "--format", format, "--kpi", "trec-2025")
+        without = ("gate", *files[:2], "--require", "P@7>=0.0", "--format", format, "--set", "kpi=trec-2025")
         assert "trec-2025" not in command(*without).out
     hostile = files[0].parent / "own.yaml"
     hostile.write_text('name: "a|<b>"\nbands: {RR@10: {good: 0.1}}\n')
-    assert "| band (a\\|\\<b\\>) |" in command(*plain, "--kpi", hostile, "--format", "markdown").out
+    assert "| band (a\\|\\<b\\>) |" in command(*plain, "--set", f"kpi={hostile}", "--format", "markdown").out

@@ -112,7 +112,7 @@ CASES: dict[str, list[tuple[CheckOutcome, str]]] = {
         ("fail", "gate qrels bad --baseline good -m RR"),
         ("fail", "gate qrels good --require-each P@4>=0.5"),
         ("undecided", "gate few bad --baseline good -m RR"),
-        ("fail", "gate few bad --baseline good -m RR --undecided fail"),
+        ("fail", "gate few bad --baseline good -m RR --set gate.undecided=fail"),
         ("undecidable", "gate qrels short --baseline good -m R@4"),
         ("fail", "gate qrels short --baseline good -m R@4 --require R@4>1.0e-9 --require P@1>=0.5 --require RR<=0.5"),
         ("undecidable", "gate irrelevant good --require RR>=0"),

@@ -107,14 +107,14 @@ def test_pages_have_the_best_in_bold_and_names_that_do_nothing(command: Command,
 def test_a_page_shows_what_a_configuration_asks_for(command: Command, files: list[Path], tmp_path: Path) -> None:
     config = tmp_path / "rankgauge.yaml"
     config.write_text("statistics: {confidence_intervals: true, significance_testing: true}\n")
-    page = command("evaluate", *files, "-m", "RR", "--config", config, "--kpi", "none", "--format", "latex").out
+    page = command("evaluate", *files, "-m", "RR", "--config", config, "--set", "kpi=none", "--format", "latex").out
     assert r"measure & run & mean & 95\% CI \\" in page
     assert r"RR & go\textbar{}od\_1 & 0.7778 & 0.094 to 1.000 \\" in page
     assert r"RR & go\textbar{}od\_1 & \textbf{0.7778} & +0.611 & $-$1.000 to +1.000 & 0.380 & 3/0/0 \\" in page
 
 
 def test_many_measures_become_rows_on_a_page(command: Command, files: list[Path]) -> None:
-    lines = command("evaluate", *files, "-m", "all_trec", "--kpi", "none", "--format", "markdown").out.splitlines()
+    lines = command("evaluate", *files, "-m", "all_trec", "--set", "kpi=none", "--format", "markdown").out.splitlines()
     assert lines[0] == "|  | bad | go\\|od\\_1 |"
     assert "| NumQ | 3 | 3 |" in lines
 

@@ -270,7 +270,20 @@ def texts(tmp_path: Path) -> dict[str, Path]:
 @pytest.mark.parametrize("format", ["table", "json", "junit", "markdown"])
 def test_texts_of_documents_are_shown_only_if_asked_for(format: str, command: Command, texts: dict[str, Path]) -> None:
     arguments = ("gate", texts["log"], "--require-each", "Success@1>=1", "--format", format)
-    default, all_texts, none = (command(*arguments, *more).out for more in ((), ("--texts",), ("--no-texts",)))
+    default, all_texts, none = (
+        command(*arguments, *more).out
+        for more in (
+            (),
+            (
+                "--set",
+                "output.texts=true",
+            ),
+            (
+                "--set",
+                "output.texts=false",
+            ),
+        )
+    )
     assert "how to reset" in default
     assert "confidential" not in default
     assert "how to reset" in all_texts
@@ -280,7 +293,7 @@ def test_texts_of_documents_are_shown_only_if_asked_for(format: str, command: Co
         assert "d0" in out
     assert "how to reset" not in none
     assert "confidential" not in none
-    with_corpus = command(*arguments, "--texts", "--corpus", texts["corpus"]).out
+    with_corpus = command(*arguments, "--set", "output.texts=true", "--corpus", texts["corpus"]).out
     assert "the confidential" in with_corpus
 
 
@@ -298,7 +311,7 @@ def test_no_texts_covers_the_summary_and_the_page(command: Command, texts: dict[
     assert "confidential" in page_text(page)
     assert "how to reset" in summary.read_text(encoding="utf-8")
     assert "confidential" not in summary.read_text(encoding="utf-8")
-    command(*arguments, "--no-texts", "--corpus", texts["corpus"])
+    command(*arguments, "--set", "output.texts=false", "--corpus", texts["corpus"])
     for text in (page_text(page), summary.read_text(encoding="utf-8")):
         assert "how to reset" not in text
         assert "confidential" not in text
@@ -308,7 +321,7 @@ def test_no_texts_covers_the_summary_and_the_page(command: Command, texts: dict[
 def test_queries_that_are_named_by_their_texts_cannot_hide_them(command: Command, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(json.dumps({"query": "a secret", "retrieved": ["x", "d"], "relevant": ["d"]}) + "\n")
-    done = command("gate", log, "--require-each", "Success@1>=1", "--no-texts")
+    done = command("gate", log, "--require-each", "Success@1>=1", "--set", "output.texts=false")
     assert done.code == 64
     assert "a secret" not in done.out + done.err
     assert "add ids to the labels" in done.err
@@ -328,7 +341,7 @@ def test_a_failure_names_its_queries_in_every_output(command: Command, texts: di
         assert "7 more" in done.out
     assert "RR: 12 of 12 queries got worse" in page.read_text(encoding="utf-8")
     assert "d0 1→2" in page.read_text(encoding="utf-8")
-    data = json.loads(command(*arguments, "--format", "json", "--changes", 2).out)["gate"]["queries"][0]
+    data = json.loads(command(*arguments, "--format", "json", "--set", f"output.changes={2}").out)["gate"]["queries"][0]
     assert (data["total"], [row["query"] for row in data["listed"]]) == (12, ["q0", "q1"])
 
 

@@ -47,7 +47,9 @@ def entries() -> list[Any]:
 
 
 def test_evaluate_saves_each_run(command: Command) -> None:
-    done = command("evaluate", "labels.json", "one.json", "two.json", "--save", "--tag", "a", "--date", "2026-11-02")
+    done = command(
+        "evaluate", "labels.json", "one.json", "two.json", "--save", "--tag", "a", "--set", "history.date=2026-11-02"
+    )
     assert "saved one.json as 2026-11-02 in .rankgauge/history.db" in done.err
     first, second = entries()
     assert (first.name, second.name) == ("2026-11-02", "2026-11-02-2")
@@ -123,8 +125,8 @@ def test_a_benchmark_saves_each_system_with_its_cost(command: Command) -> None:
         (["--tag", "a"], "--tag is for a result that is saved"),
         (["--save-run"], "--save-run is for a result that is saved"),
         (["--history", "x.db"], "--history is for a result that is saved"),
-        (["--date", "2026-11-02"], "--date is for a result that is saved"),
-        (["--save", "--date", "soon"], "expected a time, found 'soon'"),
+        (["--set", "history.date=2026-11-02"], "--date is for a result that is saved"),
+        (["--save", "--set", "history.date=soon"], "expected a time, found 'soon'"),
         (["--save", "--tag", "two words"], "'two words' cannot be a tag"),
     ],
 )
@@ -149,8 +151,18 @@ def test_a_failed_evaluation_saves_nothing(command: Command) -> None:
 
 @pytest.fixture
 def saved(command: Command) -> None:
-    command("evaluate", "labels.json", "one.json", "--save", "--save-run", "--tag", "base", "--date", "2026-11-01")
-    command("evaluate", "grown.json", "two.json", "--save", "--save-run", "--date", "2026-11-02")
+    command(
+        "evaluate",
+        "labels.json",
+        "one.json",
+        "--save",
+        "--save-run",
+        "--tag",
+        "base",
+        "--set",
+        "history.date=2026-11-01",
+    )
+    command("evaluate", "grown.json", "two.json", "--save", "--save-run", "--set", "history.date=2026-11-02")
 
 
 @pytest.mark.usefixtures("saved")
@@ -217,7 +229,7 @@ def test_without_a_history_every_command_says_so(command: Command) -> None:
 
 
 def test_a_page_of_the_history_is_written(command: Command, folder: Path) -> None:
-    command("evaluate", "labels.json", "one.json", "two.json", "--save", "--date", "2026-11-02")
+    command("evaluate", "labels.json", "one.json", "two.json", "--save", "--set", "history.date=2026-11-02")
     done = command("history", "trend", "--html", "page.html")
     assert (done.code, done.err) == (0, "wrote page.html\n")
     assert "Results over time" in (folder / "page.html").read_text()

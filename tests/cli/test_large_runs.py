@@ -26,7 +26,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("folder")
 def test_a_table_gives_one_row_per_run(command: Command) -> None:
     done = command(
-        "evaluate", "qrels", "runs.csv", "--run-format", "csv", "--column", "query=who", "-m", "RR", "--format", "json"
+        "evaluate",
+        "qrels",
+        "runs.csv",
+        "--set",
+        "reading.run_format=csv",
+        "--column",
+        "query=who",
+        "-m",
+        "RR",
+        "--format",
+        "json",
     )
     assert done.code == 0, done.err
     runs = json.loads(done.out)["runs"]

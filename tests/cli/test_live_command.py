@@ -120,7 +120,7 @@ def test_an_object_that_cannot_be_loaded_is_a_usage_error(
 
 
 def test_the_options_reach_the_retriever(folder: Path, command: Command) -> None:
-    options = "--k 1 --id id --concurrency 2 --timeout 5 --retries 1 --max-failures 1 --format json".split()
+    options = "--k 1 --id id --set retriever.concurrency=2 --set retriever.timeout=5 --set retriever.retries=1 --max-failures 1 --format json".split()
     data = json.loads(live(command, *options, cases="broken.jsonl").out)
     assert data["runs"][0]["calls"]["requested_k"] == 1
     assert sys.modules["my_live_app"].asked.count("broken") == 2
@@ -129,7 +129,7 @@ def test_the_options_reach_the_retriever(folder: Path, command: Command) -> None
 def test_the_options_of_a_file_are_defaults(folder: Path, command: Command) -> None:
     (folder / "mine.yaml").write_text("call: my_live_app:make\nparams: {best: a}\nunit: document\n")
     refused = live(command, retriever="mine.yaml")
-    done = live(command, "--unit", "chunk", "-m", "Success@1", "--format", "trec", retriever="mine.yaml")
+    done = live(command, "--set", "retriever.unit=chunk", "-m", "Success@1", "--format", "trec", retriever="mine.yaml")
     assert (refused.code, done.code, done.out.split()[2]) == (0, 0, "0.3333"), refused.err + done.err
 
 
@@ -305,8 +305,8 @@ def test_a_gate_fails_if_the_retriever_failed() -> None:
         (["my_live_app:index"], "my_live_app:index names a retriever, and labels come first"),
         (["cases.jsonl"], "a single file must be a log with retrieved and relevant ids"),
         (["qrels", "my_live_app:index"], "qrels: cannot read"),
-        (["cases.jsonl", "my_live_app:index", "--coverage", "1"], "--coverage applies to labels by text"),
-        (["qrels", "run", "--retries", "3"], "--retries applies to a live retriever"),
+        (["cases.jsonl", "my_live_app:index", "--set", "reading.coverage=1"], "--coverage applies to labels by text"),
+        (["qrels", "run", "--set", "retriever.retries=3"], "--retries applies to a live retriever"),
         (["qrels", "run", "-o", "x"], "--out applies to a live retriever"),
         (["cases.jsonl", "my_live_app:index", "-o", "cases.jsonl"], "would overwrite the input cases.jsonl"),
         (["cases.jsonl", "my_live_app:index", "my_live_app:make", "-o", "x"], "would be a TREC run"),

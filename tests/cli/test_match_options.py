@@ -61,8 +61,8 @@ def test_the_note_names_an_option_that_works(command: Command) -> None:
 def test_text_takes_the_chunks_of_results_without_texts(command: Command) -> None:
     text = ("evaluate", "cases.jsonl", "old.run", "-m", "RR", "--format", "json", "--match", "text")
     assert "has no texts" in command(*text).err
-    assert rr_of(command(*text, "--chunks", "chunks.jsonl")) == 0.5
-    assert rr_of(command(*text, "--chunks", "chunks.jsonl", "--ignore-case")) == 0.75
+    assert rr_of(command(*text, "--set", "reading.chunks=chunks.jsonl")) == 0.5
+    assert rr_of(command(*text, "--set", "reading.chunks=chunks.jsonl", "--ignore-case")) == 0.75
 
 
 @pytest.mark.usefixtures("folder")

@@ -73,7 +73,7 @@ def test_a_history(command: Command, folder: Path, version: int) -> None:
 
 
 def test_an_exported_entry(command: Command, folder: Path) -> None:
-    command("evaluate", "labels.json", "run.json", "--save", "--date", "2026-11-02")
+    command("evaluate", "labels.json", "run.json", "--save", "--set", "history.date=2026-11-02")
     command("history", "export", "-o", "out")
     path = folder / "out" / "2026-11-02.jsonl"
     replace_text(path, "rankgauge.history-entry/3", "rankgauge.history-entry/4")

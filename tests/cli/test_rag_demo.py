@@ -150,7 +150,7 @@ def test_costs_are_beside_quality_and_the_lowest_is_the_best(command: Command) -
 def test_a_cost_that_one_run_lacks_is_a_dash_and_never_the_best(command: Command) -> None:
     rows = [json.loads(line) for line in Path("today.jsonl").read_text().splitlines()]
     Path("priced.jsonl").write_text("".join(json.dumps(row | {"cost": 0.25}) + "\n" for row in rows))
-    text = command("evaluate", "today.jsonl", "priced.jsonl", "-m", "R@10", "--sort", "given").out
+    text = command("evaluate", "today.jsonl", "priced.jsonl", "-m", "R@10", "--set", "output.sort=given").out
     assert row_of(text, "priced.jsonl") == ["priced.jsonl", "0.8708", "250", "1,727", "0.25"]
     assert row_of(text, "today.jsonl") == ["today.jsonl", "0.8708", "250", "1,727", "–"]
 
@@ -159,7 +159,12 @@ def test_the_history_keeps_tokens_and_money(command: Command, logs: Path) -> Non
     for number, name in enumerate(("monday", "today")):
         rows = [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
         Path("log.jsonl").write_text("".join(json.dumps(row | {"cost": 0.5 + number}) + "\n" for row in rows))
-        assert command("evaluate", "log.jsonl", "-m", "R@10", "--save", "--date", f"2026-11-0{number + 1}").code == 0
+        assert (
+            command(
+                "evaluate", "log.jsonl", "-m", "R@10", "--save", "--set", f"history.date=2026-11-0{number + 1}"
+            ).code
+            == 0
+        )
     listed = command("history", "list").out
     assert row_of(listed, "entry")[-4:] == ["p95", "ms", "tokens", "cost"]
     assert row_of(listed, "2026-11-02")[-3:] == ["250", "1,727", "1.5"]

@@ -117,14 +117,23 @@ def evaluated(command: Command, labels: str, results: str) -> tuple[Any, ...]:
 
 
 def compared(command: Command, labels: str, results: str) -> tuple[Any, ...]:
-    words = ("--format", "json", "--resamples", "50", "--queries", "queries.jsonl")
+    words = ("--format", "json", "--set", "statistics.resamples=50", "--queries", "queries.jsonl")
     done = command("compare", labels, "old.run", results, *MEASURES, *words)
     comparison = json.loads(done.out)["comparison"]
     return done.code, notes_of(done), without(comparison["differences"], "system")
 
 
 def gated(command: Command, labels: str, results: str) -> tuple[Any, ...]:
-    words = ("--require", "RR>=0.5", "--resamples", "50", "--format", "json", "--queries", "queries.jsonl")
+    words = (
+        "--require",
+        "RR>=0.5",
+        "--set",
+        "statistics.resamples=50",
+        "--format",
+        "json",
+        "--queries",
+        "queries.jsonl",
+    )
     done = command("gate", labels, results, "--baseline", "old.run", *MEASURES, *words)
     data = json.loads(done.out)["gate"]
     return done.code, notes_of(done), data["verdict"], data["required"], without(data["compared"], "detectable")

@@ -100,13 +100,19 @@ def values_of(data: dict[str, Any]) -> dict[str, float | None]:
 
 CONVENTIONS = {  # key of the section measures → the section, and the same on the command line
     "names": ("names: [nDCG@10, P@2]", ("-m", "nDCG@10", "-m", "P@2")),
-    "graded": (f"{NAMES}, graded: false", ("--binary",)),
+    "graded": (
+        f"{NAMES}, graded: false",
+        (
+            "--set",
+            "measures.graded=false",
+        ),
+    ),
     "rel": (f"{NAMES}, rel: 2", ("--rel", "2")),
-    "compat": (f"{NAMES}, compat: trec_eval-10", ("--compat", "trec_eval-10")),
-    "query_set": (f"{NAMES}, query_set: both", ("--query-set", "both")),
-    "no_relevant": (f"{NAMES}, no_relevant: skip", ("--no-relevant", "skip")),
-    "split": (f"{NAMES}, split: test", ("--split", "test")),
-    "min_score": (f"{NAMES}, min_score: 0.5", ("--min-score", "0.5")),
+    "compat": (f"{NAMES}, compat: trec_eval-10", ("--set", "measures.compat=trec_eval-10")),
+    "query_set": (f"{NAMES}, query_set: both", ("--set", "measures.query_set=both")),
+    "no_relevant": (f"{NAMES}, no_relevant: skip", ("--set", "measures.no_relevant=skip")),
+    "split": (f"{NAMES}, split: test", ("--set", "measures.split=test")),
+    "min_score": (f"{NAMES}, min_score: 0.5", ("--set", "measures.min_score=0.5")),
     "forbid": (f"{NAMES}, forbid: [id = none]", ("--forbid", "id = none")),
 }
 TESTS = {  # key of the section statistics → its value, and the words that describe it
@@ -178,7 +184,7 @@ def test_a_document_that_appears_twice_is_refused_or_counted_once(name: str, com
     assert refused.code == 2
     assert "'a'" in refused.err
     for data in (
-        data_of(command, name, configuration(), "--on-duplicate", "first"),
+        data_of(command, name, configuration(), "--set", "reading.on_duplicate=first"),
         data_of(command, name, configuration(), "--set", "reading.on_duplicate=first"),
         data_of(command, name, configuration(reading="on_duplicate: first")),
     ):

@@ -105,12 +105,12 @@ def command_lines(files: dict[str, Any]) -> dict[str, list[Any]]:
     history = folder / "history.sqlite"
     return {
         "many runs": ["evaluate", qrels, *runs, *topics, "--by", "difficulty", "--ci"],
-        "many measures": ["evaluate", qrels, *runs, *measures, "--kpi", "trec-2025"],
+        "many measures": ["evaluate", qrels, *runs, *measures, "--set", "kpi=trec-2025"],
         "audits": ["evaluate", qrels, *runs[:2], "--audit", "--plot"],
         "queries": ["evaluate", qrels, runs[0], "-q", *measures],
         "two": ["compare", qrels, *runs[:2], *topics, "--by", "difficulty", "--plot"],
         "five": ["compare", qrels, *runs, *topics, "--by", "category", "--test", "t"],
-        "explain": ["compare", qrels, *runs[:2], *topics, "--explain", "--test", "t", "--kpi", "trec-2025"],
+        "explain": ["compare", qrels, *runs[:2], *topics, "--explain", "--test", "t", "--set", "kpi=trec-2025"],
         "gate": ["gate", qrels, runs[2], "--baseline", runs[0], "--require", "nDCG@10>=0.99", "--test", "t"],
         "diff": ["diff", *runs[:2], "--queries", files["topics"]],
         "agreement": ["agreement", qrels, qrels, *runs],
@@ -121,7 +121,7 @@ def command_lines(files: dict[str, Any]) -> dict[str, list[Any]]:
         "measure": ["measures", "nDCG"],
         "error": ["evaluate", qrels, folder / "nowhere.trec"],
         "usage": ["evaluate", qrels, runs[0], "-m", "nDGC@10"],
-        "sort": ["evaluate", qrels, *runs[:2], "--sort", "AP"],
+        "sort": ["evaluate", qrels, *runs[:2], "--set", "output.sort=AP"],
         "save": ["evaluate", qrels, runs[0], "--save", "--tag", "old", "--history", history],
         "again": ["evaluate", qrels, runs[2], "--save", "--tag", "new", "--history", history],
         "list": ["history", "list", "--history", history],
@@ -220,7 +220,7 @@ def test_the_demo_fits_one_screen_and_says_every_caveat_once(
 def test_a_gate_shows_its_changes_in_one_table_of_80_columns(
     on_terminal: TerminalProcess, files: dict[str, Any]
 ) -> None:
-    against = ["--baseline", files["runs"][0], "--kpi", "trec-2025"]
+    against = ["--baseline", files["runs"][0], "--set", "kpi=trec-2025"]
     lines = visible_lines(on_terminal("gate", files["qrels"], files["runs"][1], *against, width=80))
     (head,) = [number for number, line in enumerate(lines) if "before  " in line]
     assert lines[head].endswith(" p")

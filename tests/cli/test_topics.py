@@ -66,7 +66,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_topics_of_an_evaluation(command: Command) -> None:
-    done = command("evaluate", "qrels", "run", "--queries", "topics", "--by", "dom", "-m", "RR", "--kpi", "none")
+    done = command("evaluate", "qrels", "run", "--queries", "topics", "--by", "dom", "-m", "RR", "--set", "kpi=none")
     assert done.code == 0, done.err
     assert "\nEngineering  RR " in done.out
     assert "\nPhysics      RR " in done.out
@@ -75,7 +75,7 @@ def test_topics_of_an_evaluation(command: Command) -> None:
 def test_topics_of_a_comparison(command: Command) -> None:
     Path("worse").write_text(RUN.replace("051 Q0 a 1 2", "051 Q0 a 3 0"), encoding="utf-8")
     done = command(
-        "compare", "qrels", "run", "worse", "--queries", "topics", "--by", "dom", "-m", "RR", "--kpi", "none"
+        "compare", "qrels", "run", "worse", "--queries", "topics", "--by", "dom", "-m", "RR", "--set", "kpi=none"
     )
     assert done.code == 0, done.err
     assert "\nPhysics  RR " in done.out

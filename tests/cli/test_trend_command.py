@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) ->
     (tmp_path / "labels.json").write_text(json.dumps(LABELS))
     for day in range(1, 11):
         (tmp_path / "run.json").write_text(json.dumps(ranking(day, 0.0 if day < 7 else 0.7)))
-        done = command("evaluate", "labels.json", "run.json", "--save", "--date", f"2026-11-{day:02}")
+        done = command("evaluate", "labels.json", "run.json", "--save", "--set", f"history.date=2026-11-{day:02}")
         assert done.code == 0, done.err
     return tmp_path
 

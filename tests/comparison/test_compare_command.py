@@ -19,7 +19,7 @@ def test_the_command_answers_first(command: Command, workshop: Path) -> None:
     assert "by difficulty" in outcome.out
     assert "Largest changes in nDCG@10: vector − lexical" in outcome.out
     assert "(grade 3)" in outcome.out
-    explained = command("compare", *files, "--explain", "--changes", "1", "-m", "AP").out
+    explained = command("compare", *files, "--explain", "--set", "output.changes=1", "-m", "AP").out
     assert explained.count("(grade") > 2
     markdown = command("compare", *files, "--format", "markdown").out
     assert "| nDCG@10 | vector | **0.5432** |" in markdown
@@ -52,11 +52,11 @@ def test_options_name_the_target_difference_and_the_region_of_practical_equivale
     command: Command, workshop: Path
 ) -> None:
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
-    out = command("compare", *files, "--target-difference", "0.05", "--rope", "0.15").out
+    out = command("compare", *files, "--set", "statistics.target_difference=0.05", "--set", "statistics.rope=0.15").out
     assert "queries needed to detect a true difference of 0.05 between vector and lexical with 80% power" in out
     assert "vector and lexical are equivalent within ±0.15: nDCG@10 +0.024 (95% CI" in out
     assert "equivalent" not in command("compare", *files).out
-    refused = command("compare", *files, "--rope", "0")
+    refused = command("compare", *files, "--set", "statistics.rope=0")
     assert refused.code == 64
     assert "--rope" in refused.err
 
@@ -80,7 +80,7 @@ def test_groups_and_intervals_of_evaluate(command: Command, workshop: Path) -> N
     assert command("evaluate", *files, "--by", "difficulty").code == 64
 
 
-KPI = ("--kpi", "trec-2025")
+KPI = ("--set", "kpi=trec-2025")
 
 
 def test_target_bands_are_in_every_table_only_if_asked_for(command: Command, workshop: Path) -> None:
@@ -101,7 +101,7 @@ def test_target_bands_are_in_every_table_only_if_asked_for(command: Command, wor
             assert "trec-2025" in shown
             assert "trec-2025" not in off
             assert "band" not in off
-    assert command("compare", *files, "--kpi", "nowhere").code == 2
+    assert command("compare", *files, "--set", "kpi=nowhere").code == 2
 
 
 CONFIG = """\
@@ -126,7 +126,18 @@ def test_a_configuration_says_how_to_compare_and_options_win(command: Command, w
     assert list(data["runs"][0]["measures"]) == ["AP(rel=2)", "nDCG@10"]
     assert (data["conventions"]["query_set"], data["conventions"]["rel"]) == ("both", 2)
     assert data["kpi"]["name"] == "ours"
-    options = ("--test", "randomization", "-m", "RR", "--baseline", "lexical", "--kpi", "none", "--query-set", "qrels")
+    options = (
+        "--test",
+        "randomization",
+        "-m",
+        "RR",
+        "--baseline",
+        "lexical",
+        "--set",
+        "kpi=none",
+        "--set",
+        "measures.query_set=qrels",
+    )
     data = json.loads(command("compare", *files, "--config", config, "--format", "json", *options).out)
     assert data["comparison"]["baseline"] == "lexical"
     assert data["comparison"]["family"] == "randomization test, 500 resamples, seed 7; not corrected"

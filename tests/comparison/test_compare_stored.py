@@ -47,15 +47,18 @@ def test_a_stored_baseline_of_other_judgments_queries_conventions_or_measures_is
     less.write_text("".join(line for line in vector.read_text().splitlines(True) if not line.startswith("q07 ")))
     for arguments, said in (
         ((other, vector), "the judgments changed"),
-        ((qrels, vector, "--compat", "trec_eval-10"), "compat was 'trec_eval-9' and is now 'trec_eval-10'"),
-        ((qrels, vector, "--query-set", "both"), "query_set was 'qrels' and is now 'both'"),
+        (
+            (qrels, vector, "--set", "measures.compat=trec_eval-10"),
+            "compat was 'trec_eval-9' and is now 'trec_eval-10'",
+        ),
+        ((qrels, vector, "--set", "measures.query_set=both"), "query_set was 'qrels' and is now 'both'"),
         ((qrels, vector, "-m", "AP"), "the baseline has no values for AP; it has RR"),
     ):
         outcome = command("compare", *arguments, "--baseline", base)
         assert outcome.code == 2
         assert said in outcome.err
-    command("gate", qrels, lexical, "-m", "RR", "--query-set", "both", "--write-baseline", base)
-    outcome = command("compare", qrels, less, "--baseline", base, "--query-set", "both")
+    command("gate", qrels, lexical, "-m", "RR", "--set", "measures.query_set=both", "--write-baseline", base)
+    outcome = command("compare", qrels, less, "--baseline", base, "--set", "measures.query_set=both")
     assert outcome.code == 2
     assert "other queries have values: 1 query only in the baseline ('q07')" in outcome.err
     assert command("compare", qrels, vector).code == 64

@@ -68,14 +68,14 @@ def test_every_format_but_json_obeys_sort(name: str, format: str, command: Comma
 
     expected = [run for run in ("best", "middle", "worst") if (name, format, run) != ("compare", "csv", "middle")]
     assert order() == expected
-    assert order("--sort", "given") == [run for run in RUNS if run in expected]
+    assert order("--set", "output.sort=given") == [run for run in RUNS if run in expected]
 
 
 def test_json_has_the_runs_as_given(command: Command, workshop: Path) -> None:
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
     for name in ("evaluate", "compare"):
-        data = json.loads(command(name, *files, "--format", "json", "--sort", "nDCG@10").out)
+        data = json.loads(command(name, *files, "--format", "json", "--set", "output.sort=nDCG@10").out)
         assert [run["name"] for run in data["runs"]] == ["lexical", "vector"]
-    refused = command("evaluate", *files, "--sort", "XYZ")
+    refused = command("evaluate", *files, "--set", "output.sort=XYZ")
     assert refused.code == 64
     assert "cannot sort by 'XYZ'" in refused.err

@@ -80,7 +80,7 @@ def files(tmp_path: Path) -> list[Path]:
 def test_options_override_the_file_and_the_file_overrides_defaults(files: list[Path], command: Command) -> None:
     config = files[0].parent / "rankgauge.yaml"
     config.write_text("measures: {names: [P@2], rel: 2}\n")
-    options = ("--config", config, "--format", "json", "-m", "RR", "--query-set", "both")
+    options = ("--config", config, "--format", "json", "-m", "RR", "--set", "measures.query_set=both")
     data = json.loads(command("evaluate", *files, *options).out)
     assert list(data["runs"][0]["measures"]) == ["RR(rel=2)"]
     assert (data["conventions"]["rel"], data["conventions"]["query_set"]) == (2, "both")

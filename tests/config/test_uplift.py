@@ -164,7 +164,7 @@ def test_an_impossible_uplift_is_refused(text: str, message: str, tmp_path: Path
 def test_every_output_has_the_uplifts_and_evaluate_asks_for_a_baseline(tmp_path: Path, command: Command) -> None:
     command("demo", "--copy", tmp_path / "w")
     files = [tmp_path / "w/qrels.trec", tmp_path / "w/runs/lexical.trec", tmp_path / "w/runs/vector.trec"]
-    kpi = ("-m", "AP@100", "--kpi", "trec-2025")
+    kpi = ("-m", "AP@100", "--set", "kpi=trec-2025")
     sentence = "on AP@100 over lexical, target +0.03: inconclusive, the estimate is below it"
     for form in ("table", "markdown", "latex"):
         assert sentence in command("compare", *files, *kpi, "--format", form).out
@@ -181,7 +181,7 @@ def test_every_output_has_the_uplifts_and_evaluate_asks_for_a_baseline(tmp_path:
         assert form == "markdown" or needed in out.splitlines()
     data = json.loads(command("evaluate", *files, *kpi, "--format", "json").out)
     assert data["runs"][0]["uplifts"]["AP@100"]["status"] == "needs a baseline"
-    assert needed in command("gate", *files[:2], "--require", "AP@100>0", "--kpi", "trec-2025").out
+    assert needed in command("gate", *files[:2], "--require", "AP@100>0", "--set", "kpi=trec-2025").out
     assert command("compare", *files, *kpi, "--html", tmp_path / "page.html").code == 0
     assert sentence in (tmp_path / "page.html").read_text(encoding="utf-8")
 

@@ -71,8 +71,10 @@ def test_metadata_with_judged_ids_name_the_field() -> None:
         assert text is not None
         return text
 
-    assert "with --unit document" in found({"c1": 1.0}, {"c1": {"page": 3, "source": "doc-1"}})
-    assert "with --id metadata.file --unit document" in found({"c1": 1.0}, {"c1": {"page": 3, "file": "doc-1"}})
+    assert "with --set retriever.unit=document" in found({"c1": 1.0}, {"c1": {"page": 3, "source": "doc-1"}})
+    assert "with --id metadata.file --set retriever.unit=document" in found(
+        {"c1": 1.0}, {"c1": {"page": 3, "file": "doc-1"}}
+    )
     name = str(uuid.uuid4())
     assert "--id metadata.file (id='metadata.file')" in found({name: 1.0}, {name: {"file": "doc-2"}})
     assert "runs validate" in found({"c1": 1.0}, {"c1": {"page": 3, "source": None, "file": "x"}})

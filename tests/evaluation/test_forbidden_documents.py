@@ -194,11 +194,11 @@ def test_a_file_of_pairs(tmp_path: Path, command: Command) -> None:
     for text in ("q1 z\nq9 x\n", "query,document\nq1,z\n", "q1\tz\n\n"):
         pairs.write_text(text)
         assert evaluate(path, measures="Leak", reading=Reading(forbidden=str(pairs)))["Leak"] == 1
-    told = command("evaluate", path, "--forbidden", pairs, "-m", "Leak@1", "-m", "Leak@2")
+    told = command("evaluate", path, "--set", f"reading.forbidden={pairs}", "-m", "Leak@1", "-m", "Leak@2")
     assert "Leak@2: 1 of 1 query, at most 100%" in told.out
     assert "q1 has z at rank 2 (listed as forbidden)" in told.out
     pairs.write_text("q1 z\nq1\n")
-    broken = command("evaluate", path, "--forbidden", pairs)
+    broken = command("evaluate", path, "--set", f"reading.forbidden={pairs}")
     assert broken.code == 2
     assert "pairs.csv:2: expected a query and a document, found 'q1'" in broken.err
 

@@ -134,16 +134,18 @@ def test_a_part_has_one_name() -> None:
 def test_every_output_states_the_part(command: Command, workshop: Path) -> None:
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec", workshop / "runs/vector.trec"]
     for name in ("evaluate", "compare"):
-        done = command(name, *files, "-m", "RR", "--split", "test(seed=3)")
+        done = command(name, *files, "-m", "RR", "--set", "measures.split=test(seed=3)")
         assert done.code == 0
         assert "judgments: qrels.trec (test: 16 of 48 queries)\n" in done.out
         assert "conventions: test queries by hash of their ids (dev 50%, seed 3); " in done.out
         assert "queries-unjudged" not in done.err
-        data = json.loads(command(name, *files, "-m", "RR", "--split", "test(seed=3)", "--format", "json").out)
+        data = json.loads(
+            command(name, *files, "-m", "RR", "--set", "measures.split=test(seed=3)", "--format", "json").out
+        )
         assert data["conventions"]["split"] == {"part": "test", "dev_share": 0.5, "seed": 3}
         assert (data["qrels"]["queries"], data["runs"][0]["measures"]["RR"]["n"]) == (16, 16)
     page = workshop / "page.html"
-    assert command("compare", *files, "-m", "RR", "--split", "dev", "--html", page).code == 0
+    assert command("compare", *files, "-m", "RR", "--set", "measures.split=dev", "--html", page).code == 0
     assert "dev queries by hash of their ids (dev 50%, seed 0)" in page.read_text(encoding="utf-8")
 
 
@@ -160,8 +162,8 @@ def test_python_and_the_configuration_have_it_too(workshop: Path) -> None:
 def test_values_of_different_parts_are_not_compared(command: Command, workshop: Path) -> None:
     files = [workshop / "qrels.trec", workshop / "runs/lexical.trec"]
     stored = workshop / "base.json"
-    assert command("gate", *files, "-m", "RR", "--split", "dev", "--write-baseline", stored).code == 0
-    assert command("gate", *files, "-m", "RR", "--split", "dev", "--baseline", stored).code == 0
+    assert command("gate", *files, "-m", "RR", "--set", "measures.split=dev", "--write-baseline", stored).code == 0
+    assert command("gate", *files, "-m", "RR", "--set", "measures.split=dev", "--baseline", stored).code == 0
     done = command("gate", *files, "-m", "RR", "--baseline", stored)
     assert done.code == 2
     assert "split was" in done.err

@@ -302,7 +302,7 @@ def test_the_history_keeps_the_classes_and_what_is_forbidden(
     monkeypatch.chdir(tmp_path)
     path = log(tmp_path, *({**row, **forbidden} for row in _rows(3)))
     for day in ("2026-11-01", "2026-11-02"):
-        assert command("evaluate", path, "--save", "--save-run", "--date", day).code == 0
+        assert command("evaluate", path, "--save", "--save-run", "--set", f"history.date={day}").code == 0
     compared = command("history", "compare", "2026-11-01", "2026-11-02")
     assert compared.code == 0, compared.err
     entry = saved_entry("2026-11-02")

@@ -152,7 +152,7 @@ def in_turn(*commands: Sequence[str]) -> int:
 
 HISTORY = ("--history", "history.db")
 OTHER_HISTORY = ("--history", "other.db")
-SAVE = ("--save", "--save-run", "--date", "2026-11-01")
+SAVE = ("--save", "--save-run", "--set", "history.date=2026-11-01")
 SAVE_OLD, SAVE_NEW = (("evaluate", "qrels.trec", f"{name}.trec", *SAVE, *HISTORY) for name in ("old", "new"))
 EXPORT = ("history", "export", "-o", "exported")
 

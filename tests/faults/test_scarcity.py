@@ -199,10 +199,10 @@ def test_sixteen_descriptors_are_enough(trials: Trials, kind: str) -> None:
         assert trials.run("convert", "old.trec", "parts/0.parquet").code == 0
         for number in range(1, 30):
             (folder / f"parts/{number}.parquet").write_bytes((folder / "parts/0.parquet").read_bytes())
-        words = ("evaluate", "qrels.trec", "parts", "-m", "AP", "--on-duplicate", "first")
+        words = ("evaluate", "qrels.trec", "parts", "-m", "AP", "--set", "reading.on_duplicate=first")
     elif kind == "live":
         (folder / "live_search.py").write_text(LIVE)
-        words = ("evaluate", "cases.jsonl", "live_search:find", "--concurrency", "32")
+        words = ("evaluate", "cases.jsonl", "live_search:find", "--set", "retriever.concurrency=32")
     elif kind == "benchmark":
         words = ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out")
     else:

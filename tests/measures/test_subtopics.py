@@ -255,13 +255,17 @@ def test_measures_of_documents_use_the_largest_grade_and_others_are_refused() ->
 @pytest.mark.slow
 def test_the_command_reads_subtopics_audits_and_explains(tmp_path: Path, command: Command) -> None:
     judgments, run = DATA / "tied.qrels", DATA / "tied.run"
-    outcome = command("evaluate", judgments, run, "--qrels-format", "ndeval", "-m", "StRecall@5 nDCG@5", "--audit")
+    outcome = command(
+        "evaluate", judgments, run, "--set", "reading.qrels_format=ndeval", "-m", "StRecall@5 nDCG@5", "--audit"
+    )
     assert outcome.code == 0
     assert "StRecall@5" in outcome.out
-    audit = ("evaluate", judgments, run, "--qrels-format", "ndeval", "--audit", "-m")
+    audit = ("evaluate", judgments, run, "--set", "reading.qrels_format=ndeval", "--audit", "-m")
     assert "needs one grade per document" not in command(*audit, "nDCG@5").out
     assert "unjudged documents are not audited: that needs one grade per document" in command(*audit, "StRecall@5").out
     page = tmp_path / "page.html"
-    outcome = command("compare", judgments, run, run, "--qrels-format", "ndeval", "-m", "StRecall@5", "--html", page)
+    outcome = command(
+        "compare", judgments, run, run, "--set", "reading.qrels_format=ndeval", "-m", "StRecall@5", "--html", page
+    )
     assert outcome.code == 0, outcome.err
     assert "StRecall@5" in page.read_text()

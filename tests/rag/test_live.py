@@ -475,7 +475,7 @@ def test_if_something_is_judged_no_query_is_asked_twice() -> None:
 def test_ids_that_stay_the_same_are_not_said_to_change() -> None:
     result = evaluate_retriever(lambda query: [{"id": "c", "metadata": {"path": "wanted"}}], UNMATCHED, k=1)
     assert "asked twice" not in str(result)
-    assert "score results by it with --id metadata.path --unit document" in str(result)
+    assert "score results by it with --id metadata.path --set retriever.unit=document" in str(result)
     assert (
         evaluate_retriever(
             lambda query: [{"id": "c", "metadata": {"path": "wanted"}}],

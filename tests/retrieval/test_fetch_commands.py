@@ -270,9 +270,9 @@ def test_a_name_of_the_configuration_comes_before_an_engine(own: Path, command: 
 def test_options_of_asking_apply_to_the_users_own_among_several(own: Path, command: Command) -> None:
     fetch = ["runs", "fetch", "--corpus", ".", "--k", 2]
     names = retriever_words("lexical", "own_search:search")
-    assert command(*fetch, *names, "--scores", "distance", "-o", "runs/").code == 0
+    assert command(*fetch, *names, "--set", "reading.scores=distance", "-o", "runs/").code == 0
     assert read_run("runs/search.trec").ranked().docs.to_text()[:2] == ["kb-001", "kb-004"]
-    done = command(*fetch, *retriever_words("lexical"), "--scores", "distance", "-o", "r")
+    done = command(*fetch, *retriever_words("lexical"), "--set", "reading.scores=distance", "-o", "r")
     assert (done.code, "--scores applies to a retriever of your own" in done.err) == (64, True)
 
 

@@ -356,7 +356,7 @@ def plan_of(config: Config, path: str | Path, retrievers: Sequence[str] = ()) ->
         **asdict(config.benchmark.as_settings(BenchmarkSettings)),
         command=f"rankgauge benchmark run {Path(path).name}",
         gold=None if collection.gold is None else str(home / collection.gold),
-        matching=collection.as_settings(GoldOptions),
+        matching=config.reading.as_settings(GoldOptions),
         chunkings=chunkings,
     )
 

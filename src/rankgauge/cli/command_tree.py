@@ -250,9 +250,9 @@ Record = tuple[str, str]  # an option, and what it does
 class DocumentedCommand(click.Command):
     """A command with examples: lines of a shell, each below a comment that says what it is for."""
 
-    def __init__(self, *args: Any, examples: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, examples: str, sections: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.examples = cleandoc(examples)
+        self.examples, self.sections = cleandoc(examples), tuple(sections)
         if not all(map(is_common, self.params)):
             self.params.append(help_all_option())
 
@@ -300,7 +300,7 @@ class DocumentedCommand(click.Command):
         from rankgauge.core.settings import Section  # which the list of commands does without
 
         shows_all = ctx.meta.get("help_all", False)
-        options = [option for option in self.options(ctx) if shows_all or is_common(option)]
+        options = [option for option in self.options(ctx) if not option.hidden and (shows_all or is_common(option))]
         shown = [(section_of(option), option.get_help_record(ctx)) for option in options]
         records = [(section, record) for section, record in shown if record is not None]
         if len(records) - 1 <= MAX_IN_ONE_SECTION:  # --help does not count
@@ -310,6 +310,8 @@ class DocumentedCommand(click.Command):
             own = [record for other, record in records if other is section]
             if own:
                 yield section.value, own
+        if shows_all and (keys := key_records(self)):
+            yield "Keys for --set KEY=VALUE", keys
 
     def options(self, ctx: click.Context) -> list[click.Option]:
         """The options of the command, with ``--help``."""
@@ -335,9 +337,18 @@ def _print_all(context: click.Context, option: click.Parameter, is_asked: bool) 
         context.exit()
 
 
-def documented(name: str, examples: str) -> Callable[[Callable[..., Any]], DocumentedCommand]:
-    """Like ``click.command``, with examples."""
-    return click.command(name, cls=DocumentedCommand, examples=examples)
+def documented(
+    name: str, examples: str, *, sections: Sequence[str] = ()
+) -> Callable[[Callable[..., Any]], DocumentedCommand]:
+    """Like ``click.command``, with examples; of the sections of a configuration, ``--set`` takes every key."""
+    return click.command(name, cls=DocumentedCommand, examples=examples, sections=sections)
+
+
+def key_records(command: click.Command) -> list[Record]:
+    """The keys that a command uses and has no option for, and what they do."""
+    from rankgauge.cli.options.declared_options import KeyOption
+
+    return [one.record for one in command.params if isinstance(one, KeyOption)]
 
 
 def is_common(option: click.Parameter) -> bool:

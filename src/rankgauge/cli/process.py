@@ -109,7 +109,7 @@ MEMORY_HINT = (
     "give the process more memory (ulimit -v), evaluate fewer runs at once, or read one run after the other: "
     "performance: {parallel_processing: false} in rankgauge.yaml"
 )
-FILES_HINT = "allow the process more (ulimit -n), or fewer calls at once (--concurrency)"
+FILES_HINT = "allow the process more (ulimit -n), or fewer calls at once (--set retriever.concurrency=N)"
 LIBRARY_HINT = (
     "if memory is limited (ulimit -v), allow more; otherwise install rankgauge again: pip install --force-reinstall"
 )

@@ -114,7 +114,7 @@ _ABOUT = {
 Target bands for passage retrieval, from the KPI reference of TREC 2025 (R task): what it says, and nothing more.
 
 Each measure has the lowest value of up to three bands; below the first it is "below". Change the numbers and name this
-file: --kpi my-bands.yaml. Measures are named in any notation that rankgauge reads. If a lower value is better, the
+file: --set kpi=my-bands.yaml. Measures are named in any notation that rankgauge reads. If a lower value is better, the
 numbers descend.
 
 baseline: the lower end of what the reference calls a typical baseline (BM25).

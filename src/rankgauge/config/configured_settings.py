@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankgauge.config.settings import HISTORY_PREFIX, Settings, expanded_path, make_reading
+from rankgauge.core.settings import declared
+from rankgauge.io.byte_streams import Limits
 from rankgauge.io.reading_options import Reading
 
 if TYPE_CHECKING:
@@ -32,8 +34,9 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
     measures = config.measures.model_dump(exclude_unset=True, exclude_none=True)
     statistics = config.statistics.model_dump(exclude_unset=True, exclude_none=True)
     performance = config.performance.model_dump(exclude_unset=True, exclude_none=True, exclude={"parallel_processing"})
+    shown = config.output.model_dump(exclude_unset=True, include={"changes"})
     renamed = {"names": "measures", "caching_enabled": "caching"}
-    values = {renamed.get(name, name): value for name, value in (measures | statistics | performance).items()}
+    values = {renamed.get(name, name): value for name, value in (measures | statistics | performance | shown).items()}
     if section is not None:
         values |= getattr(config, section).model_dump(exclude_unset=True, exclude_none=True)
     for name in ("measures", "by", "require", "require_each"):
@@ -54,7 +57,8 @@ def label_reading(reading: Reading) -> Reading:
 
 def reading_values(config: Config) -> dict[str, Any]:
     """Every setting of how files are read that a configuration sets, by its name in ``Reading`` or ``Limits``."""
-    values: dict[str, Any] = config.reading.model_dump(exclude_unset=True, exclude_none=True)
+    own = {*declared(Reading), *declared(Limits), "columns"}
+    values: dict[str, Any] = config.reading.model_dump(exclude_unset=True, exclude_none=True, include=own)
     if "match_fields" in values:
         values["match_fields"] = tuple(values["match_fields"])
     if "parallel_processing" in config.performance.model_fields_set:

@@ -68,13 +68,13 @@ class RetrieverCalls:
     """
 
     fetch: int | None = setting(
-        None, "Fetch N results, keep the top k.  [default: k]", Section.LIVE, flag="--fetch N", limits=">=1"
+        None, "Fetch N results, keep the top k.  [default: k]", Section.LIVE, key="retriever.fetch", limits=">=1"
     )
     concurrency: int = setting(
         1,
         "Make at most N calls at once; the next begins when one ends.",
         Section.LIVE,
-        flag="--concurrency N",
+        key="retriever.concurrency",
         limits=">=1",
     )
     timeout: float | None = setting(
@@ -82,14 +82,14 @@ class RetrieverCalls:
         f"Time out a call after SECONDS.  [default: {HTTP_TIMEOUT:g} over HTTP, {MODEL_TIMEOUT:g} for a model, "
         "otherwise never]",
         Section.LIVE,
-        flag="--timeout SECONDS",
+        key="retriever.timeout",
         limits=">0",
     )
     retries: int = setting(
         0,
         "Retry a failed call up to N times, after longer and longer pauses.",
         Section.LIVE,
-        flag="--retries N",
+        key="retriever.retries",
         limits=">=0",
     )
     journal: str | Path | None = None
@@ -172,6 +172,7 @@ class RetrieverSettings:
         "Rank chunks, or collapse them into their documents.",
         Section.LIVE,
         choices=("chunk", "document"),
+        key="retriever.unit",
     )
     scores: ScoreMeaning | None = setting(
         None,
@@ -179,6 +180,7 @@ class RetrieverSettings:
         "counts, and scores that contradict it are reported]",
         Section.LIVE,
         choices=("similarity", "distance", "ignore"),
+        key="reading.scores",
     )
     calls: RetrieverCalls = DEFAULT_CALLS
 

@@ -24,9 +24,9 @@ from rankgauge.comparison.gate.requirements import GateRule, parse_requirement
 from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.config.bands import Uplift
 from rankgauge.config.retriever_sections import RetrieverSection
-from rankgauge.config.retriever_settings import BenchmarkSettings
+from rankgauge.config.retriever_settings import BenchmarkSettings, RetrieverCalls, RetrieverSettings
 from rankgauge.config.section_model import ConfigSection, Text, section_fault, with_settings
-from rankgauge.config.settings import Settings
+from rankgauge.config.settings import OutputSettings, SavedDate, Settings
 from rankgauge.errors import UsageError
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.query_split import parse_part
@@ -89,9 +89,10 @@ class MeasuresSection(ConfigSection):
         return None if part is None else str(parse_part(part))
 
 
-@with_settings(Reading, Limits)
+@with_settings(RetrieverSettings, only=("scores",))
+@with_settings(Reading, Limits, PassageMatching)
 class ReadingSection(ConfigSection):
-    """How judgments and runs are read."""
+    """How judgments and runs are read; relative paths start from the configuration file."""
 
     columns: dict[str, Text] | None = Field(
         default=None, description="The names of columns of the runs, by role: query, doc, score, rank or tag."
@@ -133,7 +134,7 @@ class PerformanceSection(ConfigSection):
     )
 
 
-@with_settings(GateRule, only=("margin", "undecided"))
+@with_settings(GateRule, only=("margin", "undecided", "two_sided"))
 @with_settings(Statistics, only=("confidence",), optional=True)
 class GateSection(ConfigSection):
     """What `rankgauge gate` requires of a run; relative paths start from the configuration file."""
@@ -152,6 +153,7 @@ class GateSection(ConfigSection):
     allow: Text | None = Field(
         default=None, description="With require_each, a file of queries that may miss, each with a reason."
     )
+    corpus: Text | None = Field(default=None, description="The documents, to find lost ids and labels that rotted.")
     baseline: Text | None = Field(
         default=None,
         description="A stored baseline, a run, or history:BRANCH for saved results; no measure may drop below it.",
@@ -254,7 +256,6 @@ class SparkSection(ConfigSection):
     settings: dict[str, str] = Field(default={}, description="Properties of Spark, such as spark.executor.memory: 8g.")
 
 
-@with_settings(PassageMatching)
 class CollectionSection(ConfigSection):
     """The corpus, queries and judgments; relative paths start from the configuration file."""
 
@@ -265,6 +266,22 @@ class CollectionSection(ConfigSection):
         default=None, description="Labels by text, quotes or spans, instead of judgments; `chunking` needs them."
     )
     name: Text | None = Field(default=None, description="Its name in reports. Default: the corpus's name.")
+
+
+@with_settings(OutputSettings)
+class OutputSection(ConfigSection):
+    """How much is shown, and in which order."""
+
+
+@with_settings(SavedDate)
+class HistorySection(ConfigSection):
+    """What is saved beside a result."""
+
+
+@with_settings(RetrieverSettings, only=("id", "unit"))
+@with_settings(RetrieverCalls)
+class LiveSection(ConfigSection):
+    """How a live retriever among the results is called, and how its answers are read."""
 
 
 @with_settings(BenchmarkSettings)
@@ -330,8 +347,17 @@ class Config(ConfigSection):
         default={}, description="Ways to split the documents, by name; each retriever is run on every one of them."
     )
     retrievers: dict[str, RetrieverSection] = Field(default={}, description="Retrievers by name.")
+    retriever: Annotated[LiveSection, BeforeValidator(_section)] = Field(
+        default=LiveSection(), description="How live retrievers among the results are called."
+    )
     benchmark: Annotated[BenchmarkSection, BeforeValidator(_section)] = Field(
         default=BenchmarkSection(), description="How the retrievers are run."
+    )
+    output: Annotated[OutputSection, BeforeValidator(_section)] = Field(
+        default=OutputSection(), description="How much is shown, and in which order."
+    )
+    history: Annotated[HistorySection, BeforeValidator(_section)] = Field(
+        default=HistorySection(), description="What is saved beside a result."
     )
     spark: Annotated[SparkSection, BeforeValidator(_section)] = Field(
         default=SparkSection(), description="Where `evaluate --engine spark` runs."
@@ -362,6 +388,9 @@ class Config(ConfigSection):
             collection=self.collection,
             chunking=self.chunking,
             retrievers=self.retrievers,
+            retriever=self.retriever,
             benchmark=self.benchmark,
+            output=self.output,
+            history=self.history,
             spark=self.spark,
         )

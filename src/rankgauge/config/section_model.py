@@ -66,14 +66,14 @@ def key_of(declaration: Declared, own: FieldInfo | None, *, optional: bool) -> t
     def checked(value: Any) -> Any:
         if value is None and optional:
             return None
-        if declaration.kind == "texts" and isinstance(value, str):
+        if declaration.kind in ("texts", "paths") and isinstance(value, str):
             value = [value]
         if declaration.kind == "size" and isinstance(value, str):
             value = declaration.parse(value)
         fault = declaration.fault(value)
         if fault is not None:
             raise PydanticCustomError("setting", "expected {expected}, found {found}", fault._asdict())
-        return tuple(value) if declaration.kind == "texts" else value
+        return tuple(value) if declaration.kind in ("texts", "paths") else value
 
     checked.declaration = declaration  # type: ignore[attr-defined]  # which declaration_of returns
     kind: Any = Annotated[Any, BeforeValidator(checked)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankgauge.comparison.statistics_options import LARGEST_CHANGES, Statistics
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.settings import Section, check_settings, declared, setting
+from rankgauge.core.settings import Section, check_settings, declared, setting, setting_of
 from rankgauge.errors import InputError
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.io.byte_streams import Limits
@@ -24,6 +24,44 @@ if TYPE_CHECKING:
 HISTORY_PREFIX = "history:"  # of a baseline that is not a file
 CONVENTIONS = tuple(entry.name for entry in fields(Conventions))
 STATISTICS = tuple(entry.name for entry in fields(Statistics))
+
+
+@dataclass(frozen=True)
+class OutputSettings:
+    """How much is shown, and in which order."""
+
+    sort: str | None = setting(
+        None,
+        "Sort runs by a measure, the best first; by `name`; or as `given`. JSON always has them as given.  "
+        "[default: the first measure]",
+        Section.OUTPUT,
+        key="output.sort",
+    )
+    changes: int = setting(
+        LARGEST_CHANGES,
+        "Show this many of the largest changes of queries, each way.",
+        Section.OUTPUT,
+        limits=">=0",
+        key="output.changes",
+    )
+    texts: bool | None = setting(
+        None,
+        "Show texts of documents, too, or no texts at all.  [default: those of queries]",
+        Section.OUTPUT,
+        key="output.texts",
+    )
+
+
+@dataclass(frozen=True)
+class SavedDate:
+    """The date of a result that is saved."""
+
+    date: str | None = setting(
+        None,
+        "With --save, date the entries with this time instead of now, for results of the past.",
+        Section.HISTORY,
+        key="history.date",
+    )
 
 
 @dataclass(frozen=True)
@@ -64,14 +102,7 @@ class Settings:
         common=True,
     )
     bands: Bands | None = None
-    changes: int = setting(
-        LARGEST_CHANGES,
-        "Show the N largest changes of queries, each way.",
-        Section.OUTPUT,
-        flag="--changes N",
-        limits=">=0",
-        common=True,
-    )
+    changes: int = setting_of(OutputSettings, "changes")
     batch_size: int = setting(100, "Queries held in memory at once, for lists.", Section.OTHER, flag="-", limits=">=1")
     caching: bool = False
 

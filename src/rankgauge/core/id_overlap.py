@@ -244,7 +244,7 @@ _RANDOM_ID = re.compile(  # ends in a UUID, or in a long hexadecimal number with
     re.IGNORECASE | re.DOTALL,
 )
 _SEPARATOR = re.compile(rb"[^0-9A-Za-z]+")
-# The fields of metadata in which ``--unit document`` looks for the id of a document by itself.
+# The fields of metadata in which ``--set retriever.unit=document`` looks for the id of a document by itself.
 METADATA_ID_NAMES = ("ref_doc_id", "document_id", "doc_id", "source_id", "source")
 STABLE_ID = "choose one that stays the same: --id {path} (id='{path}')"
 
@@ -336,19 +336,19 @@ def _likely_cause(
     if path is not None:
         if path not in {f"metadata.{name}" for name in METADATA_ID_NAMES}:
             return (
-                f"{path} of the results has judged ids: score results by it with --id {path} --unit document "
-                f"(id={path!r}, unit='document')"
+                f"{path} of the results has judged ids: score results by it with --id {path} "
+                f"--set retriever.unit=document (id={path!r}, unit='document')"
             )
         return (
             f"{path} of the results has judged ids, so documents are judged and chunks were returned: score documents "
-            "with --unit document (unit='document')"
+            "with --set retriever.unit=document (unit='document')"
         )
     chunk = chunk_of(results, documents)
     if chunk is not None:
         return (
-            f"{shown(chunk.name)} looks like a chunk of {shown(chunk.document)}: score documents with --unit document "
-            "(unit='document'), which needs results that name their document; for ids alone, "
-            f"id=lambda id: id.rpartition({shown(chunk.separator)})[0]"
+            f"{shown(chunk.name)} looks like a chunk of {shown(chunk.document)}: score documents "
+            "with --set retriever.unit=document (unit='document'), which needs results that name their document; for "
+            f"ids alone, id=lambda id: id.rpartition({shown(chunk.separator)})[0]"
         )
     return COMPARE_IDS
 

@@ -85,9 +85,10 @@ class Setting(NamedTuple):
     """What a declaration says besides name, type and default.
 
     ``flag`` is ``-l/--rel GRADE``, or ``--on/--off`` for a choice of two; an empty one is made from the name, and ``-``
-    means that there is no option, only a key. ``--help`` shows what is common, ``--help-all`` the rest. ``kind`` is
-    stated only if the type does not say it: a size is a number of bytes, or a text such as 512M; a path is a text. An
-    option of a list is repeatable.
+    means that there is no option, only a key of ``rankgauge.yaml``: ``key`` is the one that ``--set`` takes, if a
+    command lists it. ``--help`` shows what is common, ``--help-all`` the rest. ``kind`` is stated only if the type does
+    not say it: a size is a number of bytes, or a text such as 512M; a path is a text. The option of a list is
+    repeatable.
     """
 
     help: str
@@ -97,6 +98,7 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     is_common: bool = False
     kind: Kind | None = None
+    key: str = ""
 
 
 class WrongValue(NamedTuple):
@@ -192,9 +194,10 @@ def setting(
     choices: Sequence[str] = (),
     common: bool = False,
     kind: Kind | None = None,
+    key: str = "",
 ) -> Any:
-    """A field of a dataclass that is a setting."""
-    declaration = Setting(help, section, flag, limits, tuple(choices), common, kind)
+    """A field of a dataclass that is a setting; one with a ``key`` has no option."""
+    declaration = Setting(help, section, "-" if key else flag, limits, tuple(choices), common, kind, key)
     return field(default=default, metadata={"setting": declaration})
 
 

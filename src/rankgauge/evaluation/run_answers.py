@@ -48,8 +48,8 @@ def with_answers(qrels: Qrels, joined: Joined, measures: Sequence[Measure], conv
     if is_guarding and not qrels.forbidden and not conventions.forbid:
         raise UsageError(
             "Leak needs to know which documents are forbidden, and nothing says it",
-            hint='list them in the cases or the log ("forbidden": ["id"]), in a file (--forbidden FILE), or by a rule '
-            "(--forbid 'tenant != case.tenant')",
+            hint='list them in the cases or the log ("forbidden": ["id"]), in a file '
+            "(--set reading.forbidden=FILE), or by a rule (--forbid 'tenant != case.tenant')",
         )
     answers = _QueryFacts(qrels, joined, run, conventions).answers(is_guarding)
     return replace(joined, hits=replace(joined.hits, answers=answers))
@@ -118,7 +118,7 @@ class _QueryFacts:
         least = self.conventions.min_score
         if least is not None and not has_scores and sizes.any() and not self.extras.refused:
             raise InputError(
-                f"{self.joined.name}: --min-score needs scores, and the results have none",
+                f"{self.joined.name}: measures.min_score needs scores, and the results have none",
                 hint='give each result its score: {"id": "…", "score": 0.8}, or say of each query whether it was '
                 'refused: "refused": true',
             )
@@ -205,7 +205,7 @@ def answer_notes(answers: QueryAnswers | None, measures: Sequence[Measure], has_
     notes = []
     names = [measure.name for measure in measures if measure.definition.name in REFUSALS]
     if names and not answers.is_measurable and answers.is_unanswerable.any():
-        text = "not measurable: this retriever always returns something; give --min-score"
+        text = "not measurable: this retriever always returns something; --set measures.min_score=SCORE"
         notes.append(Note(NOT_MEASURABLE, f"{', '.join(names)} {text}"))
     known = answers.top_score[np.isfinite(answers.top_score)]
     is_used = has_min_score or bool(answers.is_unanswerable.any())

@@ -275,4 +275,4 @@ def _measure_of(scores: Scores, name: str) -> Measure:
         return scores.only([name]).measures[0]
     except (KeyError, MeasureError):
         choices = ", ".join([*(measure.name for measure in scores.measures), BY_NAME, AS_GIVEN])
-        raise UsageError(f"cannot sort by '{printable(name)}'", hint=f"--sort takes one of: {choices}") from None
+        raise UsageError(f"cannot sort by '{printable(name)}'", hint=f"output.sort takes one of: {choices}") from None

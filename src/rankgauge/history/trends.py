@@ -55,7 +55,9 @@ class TrendOptions:
         50, "Show the newest N entries; 0 shows all.", Section.ENTRIES, flag="-n/--last N", limits=">=0", common=True
     )
     confidence: float = setting_of(Statistics, "confidence")
-    seed: int = setting_of(Statistics, "seed", help="Seed the random sign flips of the test.", is_common=True)
+    seed: int = setting_of(
+        Statistics, "seed", help="Seed the random sign flips of the test.", is_common=True, flag="--seed N", key=""
+    )
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -26,22 +26,23 @@ class Reading:
         None,
         "Set the format of the judgments, if detection is wrong; ndeval must be named.",
         Section.FILES,
-        flag="--qrels-format NAME",
+        key="reading.qrels_format",
     )
     run_format: str | None = setting(
-        None, "Set the format of the runs, if detection is wrong.", Section.FILES, flag="--run-format NAME"
+        None, "Set the format of the runs, if detection is wrong.", Section.FILES, key="reading.run_format"
     )
     on_duplicate: OnDuplicate = setting(
         "error",
         "Refuse a document that appears twice in a ranking, or keep the first.",
         Section.FILES,
         choices=("error", "first"),
+        key="reading.on_duplicate",
     )
     forbidden: str | None = setting(
         None,
         "Read documents that must not be returned, for Leak: a query and a document on each line.",
         Section.FILES,
-        flag="--forbidden FILE",
+        key="reading.forbidden",
         kind="path",
     )
     match: MatchRule = setting(
@@ -69,8 +70,8 @@ class Reading:
         1 << 29,
         "About how much memory a run with scattered queries may use; beyond it, temporary files are used.",
         Section.FILES,
-        flag="-",
         kind="size",
+        key="reading.memory",
     )
     progress: ReadProgress | None = field(default=None, compare=False)
     is_by_text: IsByText | None = field(default=None, compare=False)  # of results that are identified by text, too
@@ -89,21 +90,29 @@ DEFAULT_READING = Reading()
 
 @dataclass(frozen=True)
 class PassageMatching:
-    """How much of a gold passage must be retrieved, and how exactly texts must agree."""
+    """Which texts labels by text are compared with, how much must be retrieved, and how exactly texts must agree."""
 
     coverage: float = setting(
         0.5,
         "Count a gold passage as found at the rank where the chunks so far contain this share of it.",
         Section.GOLD,
-        flag="--coverage SHARE",
+        key="reading.coverage",
         limits="0<x<=1",
     )
     tolerance: float = setting(
         0.1,
         "Match a quote that is in no chunk exactly up to this edit distance, as a share of its length.",
         Section.GOLD,
-        flag="--tolerance SHARE",
+        key="reading.tolerance",
         limits="0<=x<=0.3",
+    )
+
+    chunks: tuple[str, ...] = setting(
+        (),
+        "For labels by text, read the texts of the chunks, if results have none: one file, or one for each result.",
+        Section.GOLD,
+        kind="paths",
+        key="reading.chunks",
     )
 
     def __post_init__(self) -> None:

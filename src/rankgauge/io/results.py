@@ -107,7 +107,7 @@ class OpenedInputs:
             return self
         parts = later("judge by text")(self.labels, self.results, reading=reading, queries=self.queries)
         if len(parts) > 1:
-            raise UsageError("these runs need one --chunks", hint="runs on other chunks have other judgments")
+            raise UsageError("these runs need one file of chunks", hint="runs on other chunks have other judgments")
         notes = (*self.notes, *parts[0].notes)
         return replace(self, labels=parts[0].judgments, results=parts[0].runs, notes=notes, is_by_text=False)
 
@@ -396,7 +396,9 @@ class _Opener:
         else:
             named = list(dict.fromkeys(chunks)) if isinstance(chunks, (list, tuple)) else [chunks]
             if len(named) > 1:
-                raise UsageError("--match text takes the same chunks for all results", hint="name one --chunks")
+                raise UsageError(
+                    "--match text takes the same chunks for all results", hint="name one: --set reading.chunks=CHUNKS"
+                )
             corpus = later("corpus")(named[0], limits=self.reading.limits)
         return {document.id.decode("utf-8", "surrogateescape"): document.full_text for document in corpus}
 

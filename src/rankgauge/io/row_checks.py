@@ -30,7 +30,9 @@ EXPECTED_JUDGMENTS: dict[JudgmentKind, str] = {
 }
 MAX_SYSTEMS = 6  # named in a message
 MIN_CUT_BYTES = 16  # shorter ids are seldom cut
-DUPLICATE_HINT = "keep each document once per query, or keep the first: on_duplicate='first', --on-duplicate first"
+DUPLICATE_HINT = (
+    "keep each document once per query, or keep the first: on_duplicate='first', --set reading.on_duplicate=first"
+)
 
 
 # -- results ----------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ JUDGMENT_DESCRIPTIONS: dict[JudgmentKind, str] = {
 }
 TO_READ: dict[JudgmentKind, str] = {
     "evidence": 'list it in test cases or a log: "evidence": [["a", "b"], ["c"]] needs a or b, and c',
-    "subtopics": "--qrels-format ndeval reads the second column as the subtopic",
+    "subtopics": "--set reading.qrels_format=ndeval reads the second column as the subtopic",
 }
 DOCUMENTED_FIELD = re.compile(r"^(Formula|Reference): ", re.MULTILINE)  # begins a field of a kernel's docstring
 

@@ -246,7 +246,7 @@ CODES: dict[str, Code] = {
         "a document that appears twice in the ranking of a query",
         "It would be counted twice; trec_eval stops.",
         "return each document once; if passages are ranked, keep the best passage of each document",
-        repair="the first of its lines is kept, as with --on-duplicate first",
+        repair="the first of its lines is kept, as with reading.on_duplicate=first",
     ),
     "rank": Code(
         "error",
@@ -402,15 +402,15 @@ CODES: dict[str, Code] = {
         "error",
         "several judgments of a document, one for each subtopic",
         "Unless the format says so, the second column is not read as a subtopic, and a document needs one grade.",
-        "validate with --by-subtopic if the second column is a subtopic, and evaluate with --qrels-format ndeval; "
-        "`rankgauge convert --from ndeval` writes the largest grade of each document",
+        "validate with --by-subtopic if the second column is a subtopic, and evaluate with --set "
+        "reading.qrels_format=ndeval; `rankgauge convert --from ndeval` writes the largest grade of each document",
         QRELS,
     ),
     "no-relevant": Code(
         "warning",
         "a query without relevant documents",
         "No system can score above 0 on it, so it only lowers the mean.",
-        "judge more documents for it, or exclude it (evaluate --no-relevant skip)",
+        "judge more documents for it, or exclude it (--set measures.no_relevant=skip)",
         QRELS,
     ),
     "shallow-pool": Code(

@@ -56,7 +56,7 @@ def test_a_format_that_has_no_bands_refuses_them(command: Callable[..., Any], tm
     (tmp_path / "r").write_text("1 Q0 a 1 1 x\n")
     files = str(tmp_path / "q"), str(tmp_path / "r")
     assert command("evaluate", *files, "--format", format).code == 0
-    done = command("evaluate", *files, "--format", format, "--kpi", "trec-2025")
+    done = command("evaluate", *files, "--format", format, "--set", "kpi=trec-2025")
     assert done.code == 64
     assert f"--format {format} has no target bands" in done.err
-    assert command("evaluate", *files, "--kpi", "nonsense").code == 2
+    assert command("evaluate", *files, "--set", "kpi=nonsense").code == 2

@@ -859,7 +859,7 @@ def test_where_live_results_have_judged_ids_is_named(holder: str, field: str) ->
     notes = {note.code: note.message for note in evaluate(rows, search, ["RR"]).notes}
     path = f"{holder}.{field}"
     assert notes["nothing-judged"].endswith(
-        f"score results by it with --id {path} --unit document (id='{path}', unit='document')"
+        f"score results by it with --id {path} --set retriever.unit=document (id='{path}', unit='document')"
     )
     assert evaluate_retriever(search, rows, measures=["RR"], id=path, unit="document")["RR"] == 0.5
 

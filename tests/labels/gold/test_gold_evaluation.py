@@ -94,7 +94,7 @@ def test_every_way_in_gives_the_same_values(tmp_path: Path, command: Command) ->
     for name, run in runs.items():
         assert values(evaluate_gold(gold, run, MEASURES)) == expected, name
     plain = lines(tmp_path / "run.jsonl", [{k: v for k, v in row.items() if k != "text"} for row in results])
-    printed = command("evaluate", gold, plain, "--chunks", chunks, "--format", "json", *options())
+    printed = command("evaluate", gold, plain, "--set", f"reading.chunks={chunks}", "--format", "json", *options())
     shown = json.loads(printed.out)["runs"][0]["measures"]
     assert {name: entry["value"] for name, entry in shown.items()} == expected
 
@@ -182,17 +182,29 @@ def test_the_gate_compares_chunkings_with_a_stored_baseline(tmp_path: Path, comm
         [{"query_id": query, "retrieved_ids": [*every][: len(docs)]} for query, docs in RANKINGS.items()],
     )
     baseline = str(tmp_path / "baseline.json")
-    assert command("gate", gold, first, "--chunks", chunks, "--write-baseline", baseline).code == 0
-    result = command("gate", gold, second, "--chunks", other, "--baseline", baseline)
+    assert command("gate", gold, first, "--set", f"reading.chunks={chunks}", "--write-baseline", baseline).code == 0
+    result = command("gate", gold, second, "--set", f"reading.chunks={other}", "--baseline", baseline)
     assert result.code == 0, result.err
     assert result.out.startswith("pass: no significant drop")
-    changed = command("gate", gold, second, "--coverage", "1", "--chunks", other, "--baseline", baseline)
+    changed = command(
+        "gate", gold, second, "--set", "reading.coverage=1", "--set", f"reading.chunks={other}", "--baseline", baseline
+    )
     assert "coverage was '0.5' and is now '1.0'" in changed.err
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
 def test_the_report_of_runs_on_several_chunkings_is_refused(tmp_path: Path, name: str, command: Command) -> None:
-    words = ["g", "r", "s", "--chunks", "a", "--chunks", "b", "--html", str(tmp_path / "x.html")]
+    words = [
+        "g",
+        "r",
+        "s",
+        "--set",
+        "reading.chunks=a",
+        "--set",
+        "reading.chunks=b",
+        "--html",
+        str(tmp_path / "x.html"),
+    ]
     result = command(name, *words)
     assert (result.code, "same chunks" in result.err) == (64, True)
 
@@ -202,7 +214,16 @@ def test_the_conventions_say_coverage_and_tolerance(tmp_path: Path, command: Com
     chunks = lines(tmp_path / "chunks.jsonl", [{"_id": name, "text": text} for name, text in CHUNKS.items()])
     run = tmp_path / "a.json"
     run.write_text(json.dumps(RANKINGS))
-    arguments = [gold, str(run), "--chunks", chunks, "--coverage", "0.7", "--tolerance", "0.05"]
+    arguments = [
+        gold,
+        str(run),
+        "--set",
+        f"reading.chunks={chunks}",
+        "--set",
+        "reading.coverage=0.7",
+        "--set",
+        "reading.tolerance=0.05",
+    ]
     sentence = "a passage is found at coverage 0.7, matched with tolerance 0.05, and counts once (alpha=1)"
     table = command("evaluate", *arguments)
     assert f"conventions: {sentence}; every query with gold averaged" in table.out

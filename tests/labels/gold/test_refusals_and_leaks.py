@@ -141,5 +141,5 @@ def test_a_forbidden_quote_that_no_chunk_contains_is_noted(tmp_path: Path, comma
     gold = written(tmp_path / "gold.jsonl", labels)
     run = written(tmp_path / "log.jsonl", log_of([["c0"]]))
     chunks = written(tmp_path / "chunks.jsonl", [{"id": doc, "text": text} for doc, text in CHUNKS.items()])
-    outcome = command("evaluate", gold, run, "--chunks", chunks, "-m", "StRecall@2")
+    outcome = command("evaluate", gold, run, "--set", f"reading.chunks={chunks}", "-m", "StRecall@2")
     assert "1 forbidden quote found in no chunk" in outcome.err

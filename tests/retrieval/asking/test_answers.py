@@ -265,7 +265,7 @@ def test_chunks_that_collapse_need_more_of_them(tmp_path: Path) -> None:
 
     live = evaluate_retriever(search, CASES, k=10, unit="document")
     message = "at most 5 documents of the 10 requested: chunks collapsed into documents, so fetch more of them"
-    assert f"the retriever returned {message}: RetrieverCalls(fetch=50), --fetch 50" in live.remarks
+    assert f"the retriever returned {message}: RetrieverCalls(fetch=50), --set retriever.fetch=50" in live.remarks
     fetched = fetch_run(CallableRetriever(search, unit="document"), QUERIES, tmp_path / "run", k=10)
     assert set(fetched.notes) == set(live.answer_notes)
     enough = evaluate_retriever(search, CASES, k=10, unit="document", calls=RetrieverCalls(fetch=20))

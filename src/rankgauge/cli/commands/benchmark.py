@@ -121,6 +121,7 @@ class BenchmarkOutput:
     rankgauge benchmark run qrels.txt old.run ./search.py:search \\
       --queries queries.jsonl
     """,
+    sections=("collection", "chunking", "retrievers", "benchmark", "reading.coverage", "reading.tolerance"),
 )
 @click.argument(
     "inputs",

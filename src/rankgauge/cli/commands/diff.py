@@ -56,7 +56,7 @@ class DiffRequest:
     # See how much a new retriever changes the top 10
     rankgauge diff old.run my.run
     # List the 5 queries that change most, with their texts
-    rankgauge diff old.run my.run --queries queries.jsonl --changes 5
+    rankgauge diff old.run my.run --queries queries.jsonl --set output.changes=5
     """,
 )
 @click.argument("first", type=click.Path(allow_dash=True), metavar="RESULTS")

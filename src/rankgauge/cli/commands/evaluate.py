@@ -134,6 +134,7 @@ def evaluate_on_spark(
     # Score a live retriever on test cases
     rankgauge evaluate cases.jsonl ./search.py:search
     """,
+    sections=("spark",),
 )
 @click.argument("qrels", type=click.Path(allow_dash=True), required=False, metavar="LABELS")
 @click.argument("runs", type=click.Path(allow_dash=True), nargs=-1, metavar="[RESULTS …]")

@@ -133,11 +133,12 @@ class FetchSources:
       -o lexical.run
     # Ask a function of your own, 8 queries at once
     rankgauge runs fetch --retriever ./search.py:search \\
-      --queries queries.jsonl --concurrency 8 -o mine.run
+      --queries queries.jsonl --set retriever.concurrency=8 -o mine.run
     # Write the runs of BM25 and of a retriever of rankgauge.yaml to a folder
     rankgauge runs fetch --config rankgauge.yaml \\
       --retriever lexical --retriever mine -o runs/
     """,
+    sections=("collection", "retrievers"),
 )
 @option(
     "--config",
@@ -315,7 +316,7 @@ def print_summary(result: FetchResult, out: str, latency: Latency) -> None:
         verb = "is" if len(failures) == 1 else "are"
         message = (
             f"{plural(len(failures), 'query')} failed and {verb} not in the run: `rankgauge evaluate` counts a missing "
-            f"query as 0, or leaves it out with --query-set both ({shown(query)}: {reason})"
+            f"query as 0, or leaves it out with --set measures.query_set=both ({shown(query)}: {reason})"
         )
         print_warnings([Note("queries-failed", message)])
     resumed = f"; {result.reused}" if result.reused.count else ""

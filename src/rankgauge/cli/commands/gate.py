@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rankgauge.cli.command_tree import documented
-from rankgauge.cli.options.declared_options import CONFIG_OPTIONS, declared_options, is_given, option, option_group
+from rankgauge.cli.options.declared_options import (
+    CONFIG_OPTIONS,
+    declared_options,
+    is_given,
+    key_option,
+    option,
+    option_group,
+)
 from rankgauge.cli.options.evaluation_settings import (
     BY,
     CONVENTION_OPTIONS,
@@ -47,7 +54,7 @@ from rankgauge.comparison.gate.requirements import (
     parse_demands,
     parse_requirements,
 )
-from rankgauge.config.settings import HISTORY_PREFIX, Settings
+from rankgauge.config.settings import HISTORY_PREFIX, OutputSettings, Settings
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.settings import Section, setting, setting_of
@@ -75,15 +82,9 @@ class ShownQueries:
     """How much of the queries behind a verdict is shown."""
 
     changes: int = setting_of(
-        Settings, "changes", default=SHOWN_CHANGES, help="List N queries behind each check.", is_common=False
+        OutputSettings, "changes", default=SHOWN_CHANGES, help="List this many queries behind each check."
     )
-    texts: bool | None = setting(
-        None,
-        "Show texts of documents, too, or no texts at all.  [default: those of queries]",
-        Section.OUTPUT,
-        flag="--texts/--no-texts",
-        common=True,
-    )
+    texts: bool | None = setting_of(OutputSettings, "texts")
 
     def of(self, result: GateResult, corpus: str | None) -> GateResult:
         """The result with what may be shown of it; raises if queries are named by their texts and none may be shown."""
@@ -94,7 +95,7 @@ class ShownQueries:
             return replace(result, document_texts=document_texts(result, corpus))
         if any(query == text for query, text in text_column(result.evaluation.qrels).items()):
             raise UsageError(
-                "--no-texts: these queries have no ids, so their texts name them everywhere",
+                "output.texts=false: these queries have no ids, so their texts name them everywhere",
                 hint="add ids to the labels",
             )
         evaluation = replace(result.evaluation, texts={})
@@ -155,8 +156,8 @@ class GateRequest:
         None,
         "Allow the misses in FILE, one per line with a reason: q07 # not indexed yet.",
         Section.GATE,
-        flag="--allow FILE",
         kind="path",
+        key="gate.allow",
     )
     baseline: str | None = setting(
         None,
@@ -200,6 +201,7 @@ class GateRequest:
     # Store a baseline; later, --baseline baseline.json fails if a run is worse
     rankgauge gate qrels.txt my.run --write-baseline baseline.json
     """,
+    sections=("gate",),
 )
 @click.argument("qrels", type=click.Path(allow_dash=True), metavar="LABELS")
 @click.argument("run", type=click.Path(allow_dash=True), required=False, metavar="[RESULTS]")
@@ -225,13 +227,7 @@ class GateRequest:
 @option_group(
     "output",
     make_output,
-    option(
-        "--corpus",
-        section=Section.OUTPUT,
-        type=click.Path(),
-        metavar="FILE",
-        help="Read the documents, to find lost ids and labels that rotted.",
-    ),
+    key_option("corpus", "gate.corpus=FILE", "Read the documents, to find lost ids and labels that rotted."),
     option(
         "--write-baseline",
         "store",

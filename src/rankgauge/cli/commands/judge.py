@@ -29,7 +29,13 @@ from rankgauge.labels.pool_files import PoolItem, read_pool
 from rankgauge.render.judging_screen import Screen, judging_screen, passage, summary_line
 
 # The file of a model has more.
-JUDGE_CALL_OPTIONS = declared_options(RetrieverCalls, "concurrency", "retries", common=("concurrency",))
+JUDGE_CALL_OPTIONS = declared_options(
+    RetrieverCalls,
+    "concurrency",
+    "retries",
+    common=("concurrency",),
+    flags={"concurrency": "--concurrency N", "retries": "--retries N"},
+)
 CLEAR = "\x1b[H\x1b[2J"
 
 

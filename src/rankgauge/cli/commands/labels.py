@@ -35,6 +35,8 @@ from rankgauge.labels.gold.resolved_labels import ResolvedLabels, resolve_labels
 from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.labels import estimates_document, raters_document, sampled_document
 
+MATCHING_FLAGS = {"coverage": "--coverage SHARE", "tolerance": "--tolerance SHARE"}
+
 
 @documented(
     "agree",
@@ -188,7 +190,7 @@ def _show_sample(human: str, runs: tuple[str, ...], settings: Settings, view: Vi
 )
 @DOCUMENTS
 @QUERIES
-@option_group("options", GoldOptions, *declared_options(GoldOptions))
+@option_group("options", GoldOptions, *declared_options(GoldOptions, flags=MATCHING_FLAGS))
 def labels_resolve_command(
     labels: str, chunks: str, out: str, plain: bool, documents: str | None, queries: str | None, options: GoldOptions
 ) -> None:

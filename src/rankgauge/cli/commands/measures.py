@@ -22,7 +22,7 @@ from rankgauge.measures.descriptions import describe, listing
 @click.option(
     "--kpi",
     metavar="NAME|FILE",
-    help="Print target bands as YAML instead: those of a preset (trec-2025), to edit and to use with --kpi.",
+    help="Print target bands as YAML instead: those of a preset (trec-2025), to edit and to use with --set kpi=FILE.",
 )
 def measures_command(name: str | None, kpi: str | None) -> None:
     """List the measures, or explain one.

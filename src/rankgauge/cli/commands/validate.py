@@ -249,12 +249,14 @@ class Checks:
     *declared_options(
         Reading,
         "run_format",
+        flags={"run_format": "--run-format NAME"},
         common=["run_format"],
         help=f"Set the format of the runs: {RUN_FORMATS}.  [default: detected from the content]",
     ),
     *declared_options(
         Reading,
         "qrels_format",
+        flags={"qrels_format": "--qrels-format NAME"},
         help=f"Set the format of the labels: {QRELS_FORMATS}.  [default: detected from the content]",
     ),
     *declared_options(Reading, "match", "match_fields"),

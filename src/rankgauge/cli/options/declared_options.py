@@ -5,16 +5,17 @@ The names, help, defaults and limits of a declared option come from its declarat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial, wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from rankgauge.core.settings import ELEMENTS, Declared, Section, Setting, declared
-from rankgauge.errors import UsageError
+from rankgauge.core.settings import ELEMENTS, Declared, Kind, Section, Setting, declared
+from rankgauge.errors import UsageError, printable
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -45,6 +46,93 @@ class SectionOption(click.Option):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.section, self.is_common, self.declaration = section, is_common, declaration
+
+
+class KeyOption(SectionOption):
+    """A key of the configuration that a command uses and has no flag for: only ``--set`` and the file set it."""
+
+    def __init__(self, name: str, key: str, default: Any, help: str, *, declaration: Declared | None = None) -> None:
+        self.key, _, self.value_name = key.partition("=")
+        self.value = default  # click has a mark of its own for none
+        super().__init__(
+            [name], type=click.UNPROCESSED, default=default, help=help, declaration=declaration, hidden=True
+        )
+
+    def _parse_decls(self, decls: Sequence[str], expose_value: bool) -> tuple[str, list[str], list[str]]:
+        return decls[0], [f"--set {self.key}"], []
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Nothing: no word of the command line is this option."""
+
+    def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, ParameterSource]:
+        """The value that ``--set`` gives the key, or that of the file, or the default."""
+        config = configuration()
+        found: Any = NOTHING if config is None else _value_in(config, self.key)
+        if self.key.startswith(RETRIEVER_PREFIX) and runs_retriever(ctx.command):
+            found = retriever_values().get(self.key.removeprefix(RETRIEVER_PREFIX), NOTHING)
+        if found is NOTHING:
+            return self.value, ParameterSource.DEFAULT
+        if any(text.partition("=")[0].strip() == self.key for text in sets_given(ctx)):
+            return found, ParameterSource.COMMANDLINE
+        if self.declaration is not None and self.declaration.element.kind == "path":
+            folder = configuration_folder() or Path()
+            found = tuple(str(folder / path) for path in found) if isinstance(found, tuple) else str(folder / found)
+        return found, ParameterSource.DEFAULT_MAP
+
+    @property
+    def record(self) -> tuple[str, str]:
+        """The key with its value, and what it does, for ``--help-all``."""
+        value, help = self.value_name, str(self.help)
+        default: Any = self.value
+        if self.declaration is not None:
+            kind = self.declaration.element.kind
+            value = "|".join(self.declaration.setting.choices) or KEY_VALUES[kind]
+            default = size_text(default) if kind == "size" else default
+        if "[default:" not in help and default not in (None, ()):
+            help += f"  [default: {str(default).lower() if isinstance(default, bool) else default}]"
+        return f"{self.key}={value}", help
+
+
+def size_text(size: int) -> str:
+    """A number of bytes with the largest unit that leaves it whole."""
+    powers = [power for power in range(1, 5) if size % (1 << 10 * power) == 0]
+    return f"{size >> 10 * powers[-1]}{'KMGT'[powers[-1] - 1]}" if size and powers else str(size)
+
+
+NOTHING = object()
+KEY_VALUES: dict[Kind, str] = {
+    "str": "TEXT",
+    "int": "N",
+    "float": "NUMBER",
+    "bool": "true|false",
+    "size": "SIZE",
+    "path": "FILE",
+}
+
+
+def _value_in(config: Config, key: str) -> Any:
+    """The value of a key, if the configuration sets it."""
+    part: Any = config
+    for name in key.split("."):
+        if name not in part.model_fields_set:
+            return NOTHING
+        part = getattr(part, name)
+    return part
+
+
+def key_option(name: str, key: str, help: str, default: Any = None) -> Option:
+    """A key that is not a declared setting, with the name of its value (``kpi=NAME``), as an option without a flag."""
+    return _adding(lambda: KeyOption(name, key, default, help))
+
+
+def _adding(make: Callable[[], click.Option]) -> Option:
+    def decorate(command: Command) -> Command:
+        if not hasattr(command, "__click_params__"):
+            command.__click_params__ = []  # type: ignore[attr-defined]  # where click collects them
+        command.__click_params__.append(make())  # type: ignore[attr-defined]  # likewise
+        return command
+
+    return decorate
 
 
 def option(*names: str, section: Section, rare: bool = False, **attributes: Any) -> Option:
@@ -91,7 +179,8 @@ def option_names(*options: Option) -> list[str]:
 
 def is_given(name: str) -> bool:
     """Whether the user gave a parameter of the current command, rather than leaving its default."""
-    return click.get_current_context().get_parameter_source(name) not in (ParameterSource.DEFAULT, None)
+    source = click.get_current_context().get_parameter_source(name)
+    return source not in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
 
 
 def option_names_given() -> list[str]:
@@ -128,17 +217,29 @@ class DeclaredValue(ParamType):
 
 
 def declared_options(
-    cls: type, *names: str, common: Sequence[str] | None = None, choices: Sequence[str] = (), help: str = ""
+    cls: type,
+    *names: str,
+    common: Sequence[str] | None = None,
+    choices: Sequence[str] = (),
+    help: str = "",
+    flags: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Option, ...]:
-    """The options of a class: of some of its settings, or of all that have one.
+    """The options of a class: of some of its settings, or of all that have one; a setting with a key has no flag.
 
     ``common`` names those that ``--help`` shows in this command, if the declaration does not fit it. ``choices`` are
     those that the command has of a single setting, ``help`` is what that does there, if it is not the same everywhere.
+    ``flags`` are those of settings that are keys elsewhere, for a command without ``--set``.
     """
     settings = declared(cls)
     chosen = (
-        [settings[name] for name in names] if names else [one for one in settings.values() if one.setting.flag != "-"]
+        [settings[name] for name in names]
+        if names
+        else [one for one in settings.values() if one.setting.flag != "-" or one.setting.key]
     )
+    chosen = [
+        one._replace(setting=one.setting._replace(flag=flags[one.name], key="")) if one.name in flags else one
+        for one in chosen
+    ]
     if choices:
         default = [choice for choice in chosen[0].setting.choices if choice == "auto"]
         chosen = [one._replace(setting=one.setting._replace(choices=(*default, *choices))) for one in chosen]
@@ -149,6 +250,9 @@ def declared_options(
 
 def _option(declaration: Declared, is_common: bool) -> Option:
     setting, default = declaration.setting, declaration.default
+    if setting.key:
+        make = partial(KeyOption, declaration.name, setting.key, default, setting.help, declaration=declaration)
+        return _adding(make)
     flags, metavar = option_flags(declaration.name, setting, is_flag=declaration.kind == "bool")
     attributes: dict[str, Any] = {"section": setting.section, "rare": not is_common, "help": setting.help}
     attributes |= {"default": default, "declaration": declaration}
@@ -176,6 +280,7 @@ RETRIEVER_PREFIX = "retriever."  # of a key of the retriever that a command runs
 CONFIG = option(
     "--config",
     section=Section.INPUT,
+    is_eager=True,
     type=click.Path(),
     metavar="FILE",
     help="Read settings from a rankgauge.yaml; command-line options override the file.",
@@ -183,6 +288,7 @@ CONFIG = option(
 SET = option(
     "--set",
     "sets",
+    is_eager=True,
     section=Section.INPUT,
     multiple=True,
     metavar="KEY=VALUE",
@@ -194,6 +300,7 @@ CONFIG_OPTIONS = (CONFIG, SET)
 RARE_SET = option(
     "--set",
     "sets",
+    is_eager=True,
     section=Section.FILES,
     rare=True,
     multiple=True,
@@ -203,6 +310,7 @@ RARE_SET = option(
 RETRIEVER_SET = option(
     "--set",
     "sets",
+    is_eager=True,
     section=Section.RETRIEVER,
     multiple=True,
     metavar="KEY=VALUE",
@@ -213,28 +321,82 @@ RETRIEVER_SET = option(
 def configuration() -> Config | None:
     """The configuration that the current command has from its file and from ``--set``; None without either.
 
-    Keys that begin with ``retriever.`` are left to commands that run a retriever.
+    A key that the command does not use is an error. Keys of the retriever that a command runs are left to it.
     """
     context = click.get_current_context()
-    path = context.params.get("config") or context.params.get("config_file")
-    given = context.params.get("sets") or ()
-    sets = [text for text in given if not text.startswith(RETRIEVER_PREFIX)]
-    if len(sets) < len(given) and not _runs_retriever(context.command):
-        raise UsageError(
-            f"`{context.command_path}` runs no retriever of its own, so --set retriever.… has no effect",
-            hint="use it with `rankgauge runs fetch` or `rankgauge benchmark run`",
-        )
-    if path is None and not sets:
+    path, given = config_file(context), sets_given(context)
+    if path is None and not given:
         return None
     if "configuration" not in context.meta:
         from rankgauge.config.config_file import load_config
 
+        own = runs_retriever(context.command)
+        sets = [text for text in given if not (own and text.startswith(RETRIEVER_PREFIX))]
         context.meta["configuration"] = load_config({} if path is None else path, sets)
+        for text in sets:
+            check_used(text.partition("=")[0].strip(), context)
     config: Config = context.meta["configuration"]
     return config
 
 
-def _runs_retriever(command: click.Command) -> bool:
+def check_used(key: str, context: click.Context) -> None:
+    """Raise if the current command does not use a key; the error names the commands that do."""
+    if uses_key(context.command, key):
+        return
+    users = [path for path, command in leaf_commands(context.find_root().command) if uses_key(command, key)]
+    hint = f"used by {', '.join(f'`rankgauge {path}`' for path in users)}" if users else "it is read by Python only"
+    raise UsageError(f"--set {printable(key)}: `{context.command_path}` does not use this key", hint=hint)
+
+
+def uses_key(command: click.Command, key: str) -> bool:
+    """Whether a command with ``--set`` uses a key: it has an option of it, or uses a whole section of keys."""
+    parameters = [one for one in command.params if isinstance(one, SectionOption)]
+    if not any(one.name == "sets" for one in parameters):
+        return False
+    sections = getattr(command, "sections", ())
+    names = {key for one in parameters for key in keys_of(one)}
+    return key in names or any(key == name or key.startswith(f"{name}.") for name in sections)
+
+
+def keys_of(option: SectionOption) -> tuple[str, ...]:
+    """The keys that say the same as an option."""
+    if isinstance(option, KeyOption):
+        return (option.key,)
+    return OPTION_KEYS.get(option.name or "", ())
+
+
+# The keys of options that have a flag, too.
+OPTION_KEYS: dict[str, tuple[str, ...]] = {
+    "measures": ("measures.names",),
+    "rel": ("measures.rel",),
+    "forbid": ("measures.forbid",),
+    "confidence": ("statistics.confidence",),
+    "test": ("statistics.test",),
+    "by": ("statistics.by",),
+    "baseline": ("statistics.baseline",),
+    "confidence_intervals": ("statistics.confidence_intervals", "statistics.significance_testing"),
+    "match": ("reading.match",),
+    "ignore_case": ("reading.ignore_case",),
+    "match_fields": ("reading.match_fields",),
+    "columns": ("reading.columns",),
+    "strict": ("reading.strict",),
+    "id": ("retriever.id",),
+}
+
+
+def leaf_commands(root: click.Command) -> Iterator[tuple[str, click.Command]]:
+    """Every command that is no group, with its path."""
+    if not isinstance(root, click.Group):
+        yield "", root
+        return
+    context = click.Context(root)
+    for name in root.list_commands(context):
+        command = root.get_command(context, name)
+        if command is not None:
+            yield from ((f"{name} {path}".strip(), leaf) for path, leaf in leaf_commands(command))
+
+
+def runs_retriever(command: click.Command) -> bool:
     """Whether ``--set`` of a command takes keys of the retriever that it runs."""
     return any(isinstance(one, SectionOption) and one.name == "sets" and one.section is Section.RETRIEVER
                for one in command.params)  # fmt: skip
@@ -242,14 +404,25 @@ def _runs_retriever(command: click.Command) -> bool:
 
 def configuration_folder() -> Path | None:
     """The folder that relative paths of the configuration start from."""
-    context = click.get_current_context()
-    path = context.params.get("config") or context.params.get("config_file")
+    path = config_file(click.get_current_context())
     return None if path is None else Path(path).parent
+
+
+def config_file(context: click.Context) -> str | None:
+    """The file of settings that a command was given, once it is parsed."""
+    paths = (context.params.get(name) for name in ("config", "config_file"))
+    return next((path for path in paths if isinstance(path, str)), None)
+
+
+def sets_given(context: click.Context) -> tuple[str, ...]:
+    """The values of ``--set`` that a command was given, once they are parsed."""
+    sets = context.params.get("sets")
+    return sets if isinstance(sets, tuple) else ()
 
 
 def retriever_values() -> dict[str, Any]:
     """The keys of the retriever that ``--set retriever.KEY=VALUE`` sets."""
-    sets = click.get_current_context().params.get("sets") or ()
+    sets = sets_given(click.get_current_context())
     chosen = [text for text in sets if text.startswith(RETRIEVER_PREFIX)]
     if not chosen:
         return {}

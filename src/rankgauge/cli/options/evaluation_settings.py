@@ -16,18 +16,18 @@ import click
 from rankgauge.cli.options.declared_options import (
     Command,
     Option,
+    config_file,
     configuration,
     configuration_folder,
     declared_options,
     is_given,
-    option,
+    key_option,
     option_names,
     with_options,
 )
 from rankgauge.cli.printing import print_message
 from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.config.settings import Settings
-from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable
 from rankgauge.evaluation.conventions import Conventions
 
@@ -36,14 +36,12 @@ CONVENTION_OPTIONS: tuple[Option, ...] = declared_options(
 )
 CONFIDENCE: Option = declared_options(Statistics, "confidence")[0]
 BY: Option = declared_options(Settings, "by")[0]
-KPI = option(
-    "--kpi",
-    section=Section.MEASURES,
-    rare=True,
-    metavar="NAME|FILE|none",
-    help="Show targets, bands and uplifts: of a preset (trec-2025) or of a YAML file; none drops configured ones. A "
-    "preset's thresholds are meaningful only on the collection they were made for; `rankgauge measures --kpi "
-    "trec-2025` prints a file to edit.  [default: no targets]",
+KPI = key_option(
+    "kpi",
+    "kpi=NAME|FILE|none",
+    "Show targets, bands and uplifts: of a preset (trec-2025) or of a YAML file; none drops configured ones. The "
+    "thresholds of a preset are for its collection; `rankgauge measures --kpi trec-2025` prints a file to edit.  "
+    "[default: none]",
 )
 
 
@@ -112,17 +110,12 @@ def check_usable(refused: Mapping[str, str]) -> None:
     for name, hint in refused.items():
         if name in config.statistics.model_fields_set:
             context = click.get_current_context()
-            source = printable(context.params.get("config") or "--set", None)
+            source = printable(config_file(context) or "--set", None)
             raise UsageError(f"{source}: `{context.command_path}` cannot use statistics.{name}", hint=hint)
 
 
 def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[str, Any]:
     """The values of settings: given options, then those of the configuration file, then the defaults of options."""
     values = {name: None if name in ("measures", "by") and value == () else value for name, value in options.items()}
-    kpi = values.pop("kpi", None)
-    values |= {name: value for name, value in configured.items() if not (name in options and is_given(name))}
-    if kpi is not None:
-        from rankgauge.config.band_sources import named_bands
-
-        values["bands"] = named_bands(kpi)
-    return values
+    values.pop("kpi", None)  # whose bands the configuration has
+    return values | {name: value for name, value in configured.items() if not (name in options and is_given(name))}

@@ -18,6 +18,7 @@ from rankgauge.cli.options.declared_options import (
     declared_options,
     flag_of,
     is_given,
+    key_option,
     option,
     option_group,
     option_names,
@@ -61,14 +62,7 @@ class LabelSources:
         common=True,
     )
     forbidden: str | None = setting_of(Reading, "forbidden")
-    chunks: tuple[str, ...] = setting(
-        (),
-        "For labels by text, read the texts of the chunks, if results have none; repeatable, once per result.",
-        Section.GOLD,
-        flag="--chunks PATH",
-        kind="paths",
-        common=True,
-    )
+    chunks: tuple[str, ...] = setting_of(PassageMatching, "chunks")
     documents: str | None = setting(
         None,
         "Read the documents that spans of labels by text count in.",
@@ -228,10 +222,15 @@ COLUMN: Option = option(
 )
 MATCH_NAMES = ("match", "ignore_case", "match_fields")
 READING_OPTIONS: tuple[Option, ...] = (
-    *declared_options(Reading, "qrels_format", "run_format"),
     COLUMN,
-    *declared_options(Reading, "on_duplicate"),
-    *declared_options(Limits, "strict"),
+    *declared_options(Reading, "qrels_format", "run_format", "on_duplicate", "memory"),
+    *declared_options(Limits),
+    key_option(
+        "parallel",
+        "performance.parallel_processing=true|false",
+        "Read several large runs at the same time.",
+        default=True,
+    ),
 )
 
 

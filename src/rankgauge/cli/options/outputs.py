@@ -11,8 +11,9 @@ import click
 
 from rankgauge.cli.options.declared_options import Option, declared_options, option_group
 from rankgauge.cli.printing import print_message
+from rankgauge.config.settings import OutputSettings, SavedDate
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.settings import Section, declared, setting
+from rankgauge.core.settings import Section, declared, setting, setting_of
 from rankgauge.errors import InputError, UsageError, printable
 
 if TYPE_CHECKING:
@@ -51,13 +52,7 @@ class View:
     explain: bool = setting(
         False, "List every document behind the largest changes, with its share.", Section.OUTPUT, common=True
     )
-    sort: str | None = setting(
-        None,
-        "Sort runs by a measure, the best first; by `name`; or as `given`. JSON always has them as given.  "
-        "[default: the first measure]",
-        Section.OUTPUT,
-        flag="--sort NAME",
-    )
+    sort: str | None = setting_of(OutputSettings, "sort")
 
     def check(self) -> None:
         """Raise if the format cannot show what is asked for."""
@@ -95,12 +90,7 @@ class SaveRequest:
     save_run: bool = setting(
         False, "Store the run itself too, so that it can be scored again if labels change.", Section.HISTORY
     )
-    date: str | None = setting(
-        None,
-        "With --save, date the entries TIME instead of now, for results of the past.",
-        Section.HISTORY,
-        flag="--date TIME",
-    )
+    date: str | None = setting_of(SavedDate, "date")
     history_file: str | None = setting(
         None,
         "Use the history in FILE.  [default: $RANKGAUGE_HISTORY, else .rankgauge/history.db of the project]",
@@ -116,7 +106,7 @@ class SaveRequest:
         for more than saving.
         """
         if not self.save:
-            given: dict[str, object] = {"--tag": self.tags, "--date": self.date}
+            given: dict[str, object] = {"--tag": self.tags, "--set history.date": self.date}
             given["--history"] = None if reads_history else self.history_file
             given["--save-run"] = self.save_run and not stores_run
             unused = next((name for name, value in given.items() if value), None)

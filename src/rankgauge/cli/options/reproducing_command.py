@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from rankgauge.cli.options.declared_options import KeyOption
 from rankgauge.report.manifest import plain_path, plain_text
 
 DATE_VARIABLE = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
@@ -72,6 +73,8 @@ def _given(context: click.Context) -> Iterator[tuple[click.Parameter, Any]]:
     """The parameters on the command line, each with one value."""
     for parameter in context.command.params:
         name = parameter.name or ""
+        if isinstance(parameter, KeyOption):
+            continue  # --set is given, too
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name in context.params:
             content = context.params[name]
             for value in content if isinstance(content, tuple) else (content,):

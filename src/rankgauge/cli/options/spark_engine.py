@@ -27,8 +27,8 @@ OPTIONS: tuple[Option, ...] = (
         type=click.Choice(["local", "spark"]),
         default="local",
         show_default=True,
-        help="Evaluate in this process, or on Apache Spark: then RUN is any path that Spark can read, and --run-format "
-        "names one of its data sources, or `table`.",
+        help="Evaluate in this process, or on Apache Spark: then RUN is any path that Spark can read, and "
+        "reading.run_format names one of its data sources, or `table`.",
     ),
 )
 
@@ -68,7 +68,7 @@ def _check(values: dict[str, Any]) -> None:
             raise UsageError(f"--engine spark cannot be combined with {parameter.opts[-1]}")
     if values["reading"].on_duplicate == "first":
         raise UsageError(
-            "--engine spark cannot be combined with --on-duplicate first",
+            "--engine spark cannot be combined with reading.on_duplicate=first",
             hint="rows on a cluster have no order, so none of them is the first: drop duplicates before",
         )
     if not values["reading"].matches_ids:

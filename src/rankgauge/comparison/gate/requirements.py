@@ -51,13 +51,17 @@ class GateRule:
     )
     statistics: Statistics = GATE_STATISTICS
     two_sided: bool = setting(
-        False, "Test both ways, as `rankgauge compare` does, instead of for drops only.", Section.GATE
+        False,
+        "Test both ways, as `rankgauge compare` does, instead of for drops only.",
+        Section.GATE,
+        key="gate.two_sided",
     )
     undecided: Undecided = setting(
         "pass",
         "Pass or fail if queries got worse, and are too few for any drop to be significant.",
         Section.GATE,
         choices=("pass", "fail"),
+        key="gate.undecided",
     )
     max_failures: int | None = 0
     by: str | Iterable[str] = ()

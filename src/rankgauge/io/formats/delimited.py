@@ -515,7 +515,7 @@ def has_ranks(lines: Sequence[bytes]) -> bool:
         return False
     raise InputError(
         f"the third column may be a rank or a score: {shown(lines[0])}",
-        hint="choose one: format='msmarco' (ranks) or format='tsv' (scores), --run-format, --from",
+        hint="choose one: format='msmarco' (ranks) or format='tsv' (scores), --set reading.run_format=…, --from",
     )
 
 

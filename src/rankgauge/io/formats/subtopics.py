@@ -55,8 +55,9 @@ def _sorted(rows: Batch) -> Batch:
 
 SUBTOPIC_JUDGMENTS = "subtopic-judgments"
 SUBTOPIC_HINT = (
-    "if the second column is a subtopic, --qrels-format ndeval reads it (measures that are not over subtopics then use "
-    "the largest grade of each document); if it is a judge, `rankgauge trec_eval -R qrels_jg` averages over judges"
+    "if the second column is a subtopic, --set reading.qrels_format=ndeval reads it (measures that are not over "
+    "subtopics then use the largest grade of each document); if it is a judge, `rankgauge trec_eval -R qrels_jg` "
+    "averages over judges"
 )
 MIN_ROWS = 2
 MIN_SHARE_OF_ROWS = 0.1

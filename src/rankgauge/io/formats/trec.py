@@ -228,7 +228,7 @@ def _short_line_hint(text: bytes, count: int, names: tuple[str, ...]) -> str | N
     if text.startswith(b"#"):
         return "a comment line? trec_eval 9 has no comments"
     if names is QRELS_COLUMNS and count == 3:
-        return "BEIR's tab-separated judgments? --qrels-format beir"
+        return "BEIR's tab-separated judgments? --set reading.qrels_format=beir"
     return None
 
 

@@ -69,7 +69,7 @@ class GoldInputs:
         if ideal and names:
             raise UsageError(
                 f"{ideal[0]} has an ideal ranking, which is made of all chunks, and only those retrieved are known",
-                hint="name the chunks: --chunks CHUNKS, or leave out that measure",
+                hint="name the chunks: --set reading.chunks=CHUNKS, or leave out that measure",
             )
         return tuple(measure for measure in chosen if measure not in ideal)
 
@@ -186,7 +186,9 @@ def grade_runs(
     loaded = [as_run(run, reading) for run in runs]
     parts = _by_chunks(inputs, runs, loaded, reading)
     if len(parts) > 1:
-        raise UsageError("labels by id apply to one chunking", hint="name one --chunks for all runs")
+        raise UsageError(
+            "labels by id apply to one chunking", hint="name one file for all runs: --set reading.chunks=CHUNKS"
+        )
     is_complete = inputs.chunks is not None
     resolved = resolve_labels(labels, parts[0][0], inputs.options, inputs.progress)
     judgments = resolved.grades(is_complete=is_complete)
@@ -241,7 +243,7 @@ def match_notes(labels: GoldLabels, matches: QuoteMatches, *, is_complete: bool)
             )
         )
     if matches.approximate:
-        add("gold-approximate", sorted(matches.approximate), "matched with edits (--tolerance)")
+        add("gold-approximate", sorted(matches.approximate), "matched with edits (reading.tolerance)")
     if matches.repeated:
         add("gold-ambiguous", sorted(matches.repeated), "at several places, found at any of them")
     return notes
@@ -259,7 +261,7 @@ def _by_chunks(
     if len(inputs.chunks) not in (1, len(loaded)):
         raise UsageError(
             f"{plural(len(inputs.chunks), 'file')} of chunks for {plural(len(loaded), 'run')}",
-            hint="name one --chunks for all runs, or one for each, in the order of the runs",
+            hint="name one file for all runs: --set reading.chunks=CHUNKS, or one for each, in the order of the runs",
         )
     if len(inputs.chunks) == 1:
         return [(read_corpus(inputs.chunks[0], limits=reading.limits), everything)]
@@ -292,7 +294,7 @@ def _merged(parts: Sequence[tuple[JudgedRuns, Evaluation]], chunks: Any, size: i
 
 # The texts that runs carry themselves: logs and live answers, rows with a text, frames.
 
-NO_CHUNKS_HINT = "name the chunks that it was made from: --chunks CHUNKS, chunks=…"
+NO_CHUNKS_HINT = "name the chunks that it was made from: --set reading.chunks=CHUNKS, chunks=…"
 Texts = Iterator[tuple[bytes, str]]
 
 
@@ -315,7 +317,7 @@ def texts_of_runs(runs: Sequence[Any], loaded: Sequence[Run], reading: Reading) 
 def _two_texts(run: Run, doc: bytes) -> InputError:
     return InputError(
         f"run {shown(run.name)}: chunk {shown(doc)} has two different texts",
-        hint="the ids of chunks must be unique; runs on different chunks need --chunks",
+        hint="the ids of chunks must be unique; runs on different chunks need --set reading.chunks=[A,B]",
     )
 
 

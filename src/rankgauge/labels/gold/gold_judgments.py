@@ -171,5 +171,5 @@ def _check_texts(corpus: Corpus, docs: Ids) -> None:
         raise InputError(
             f"{len(missing):,} of {len(needed):,} retrieved chunks have no text in {corpus.source}: "
             f"{listing(map(shown, missing))}",
-            hint="name the chunks that the run was made from: --chunks CHUNKS",
+            hint="name the chunks that the run was made from: --set reading.chunks=CHUNKS",
         )

@@ -1,6 +1,6 @@
 """Answers and refusals, and documents that must not be returned: what a user of an assistant notices first.
 
-A query is answered if the log says so, else if a result reaches ``--min-score``, else if any result is returned.
+A query is answered if the log says so, else if a result reaches ``measures.min_score``, else if any result is returned.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def right_refusal(hits: Hits) -> PerQuery:
 def leak(hits: Hits, *, cutoff: int | None = None) -> PerQuery:
     """1 if a forbidden document is among the first k, or anywhere in the ranking without k.
 
-    It has a value for queries to which a list (forbidden in test cases and logs, --forbidden FILE) or a rule (--forbid)
-    applies. Its interval is an exact one-sided bound: 0 of 60 is at most 4.9%.
+    It has a value for queries to which a list (forbidden in test cases and logs, the file reading.forbidden) or a rule
+    (--forbid) applies. Its interval is an exact one-sided bound: 0 of 60 is at most 4.9%.
 
     Formula: 1 if a forbidden document is in the top k, else 0
     """

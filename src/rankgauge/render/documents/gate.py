@@ -166,7 +166,7 @@ def query_lines(result: GateResult, one: QueryList) -> list[ShortLine]:
         start = f"  {value}  {printable(query.query, MAX_NAME)}"
         lines.append(ShortLine(start, result.texts.get(query.query, ""), documents))
     hidden = one.total - len(one.queries)
-    return [*lines, *([ShortLine(f"  {hidden:,} more: --changes N")] if hidden and lines else [])]
+    return [*lines, *([ShortLine(f"  {hidden:,} more: --set output.changes=N")] if hidden and lines else [])]
 
 
 def document_text(move: DocumentMove, texts: Mapping[str, str]) -> str:
@@ -404,7 +404,7 @@ def blame_lines(result: GateResult, *, of: str | None = None) -> list[str]:
     blame = result.blame
     if blame is None:
         return []
-    unclear = "relevant documents are gone, or their ids changed: --corpus shows which"
+    unclear = "relevant documents are gone, or their ids changed: --set gate.corpus=FILE shows which"
     lines = [f"documents: {unclear if blame.cause == 'unclear' and not blame.corpus else CAUSES[blame.cause]}"]
     if blame.cause == "unknown":
         return lines

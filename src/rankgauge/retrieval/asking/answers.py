@@ -206,7 +206,7 @@ def _checked(scores: Sequence[Any], ids: Sequence[str], query: str) -> list[floa
         try:
             checked.append(checked_score(score, query, name))
         except InputTypeError as error:
-            hint = "if it is not a score, use the order alone: scores='ignore', --scores ignore"
+            hint = "if it is not a score, use the order alone: scores='ignore', --set reading.scores=ignore"
             raise InputTypeError(error.message, hint=hint) from None
     return checked
 
@@ -360,15 +360,16 @@ def _column(key: str, values: Iterable[Any]) -> Sequence[Any]:
 SCORE_FAULTS = {
     "ascending": (
         "scores ascend in {queries}, as distances do: the order of the results counts "
-        "(scores='distance', --scores distance, if they are distances)"
+        "(scores='distance', --set reading.scores=distance, if they are distances)"
     ),
     "unsorted": (
         "scores contradict the order of the results in {queries}: the order counts (scores='similarity', "
-        "--scores similarity, sorts by score; scores='ignore', --scores ignore, uses the order alone)"
+        "--set reading.scores=similarity, sorts by score; scores='ignore', --set reading.scores=ignore, uses the order "
+        "alone)"
     ),
     "incomplete": (
         "some results have no score in {queries}: the order of the results counts "
-        "(scores='ignore', --scores ignore, uses the order alone)"
+        "(scores='ignore', --set reading.scores=ignore, uses the order alone)"
     ),
 }
 
@@ -377,7 +378,10 @@ OWN_NUMBER = (
     "it does not take k, so set its own number of results (LangChain: search_kwargs={{'k': {k}}}, "
     "LlamaIndex: similarity_top_k={k}, a function: a parameter k)"
 )
-MORE_CHUNKS = "chunks collapsed into documents, so fetch more of them: RetrieverCalls(fetch={fetch}), --fetch {fetch}"
+MORE_CHUNKS = (
+    "chunks collapsed into documents, so fetch more of them: RetrieverCalls(fetch={fetch}), "
+    "--set retriever.fetch={fetch}"
+)
 CHUNKS_PER_DOCUMENT = 5  # for an example
 
 

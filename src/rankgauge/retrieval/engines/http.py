@@ -35,7 +35,7 @@ class HttpEngine:
 
     ``section`` has the request and the paths of the answer: an ``HttpSection``, or a mapping of its keys. An exchange
     may take as long as the call that it belongs to (``RetrieverCalls.timeout``); without such a limit, ``timeout``
-    seconds; None is the default of ``--timeout``.
+    seconds; None is the default of ``retriever.timeout``.
     """
 
     def __init__(
