@@ -145,11 +145,15 @@ def test_chunkings_are_compared_by_the_measures_of_labels_by_text(folder: Path) 
         ("mode: lexical, k1: 0.9, chunking: sections", "mode: 'a:b'", "fixed is a retriever of your own"),
         ("  small:", "  documents:", "'documents' is the name of documents that are not split"),
         ("  small:", "  a/b:", "a chunking's name must be usable as a file name"),
-        ("gold: gold.jsonl", "qrels: q.txt, coverage: 0.9", "collection.coverage applies to labels by text"),
         (
-            "gold: gold.jsonl",
-            "gold: gold.jsonl, tolerance: 0.5",
-            "collection.tolerance: expected a number from 0 to 0.3",
+            "gold: gold.jsonl, name: animals}",
+            "qrels: q.txt}\nreading: {coverage: 0.9}",
+            "reading.coverage applies to labels by text",
+        ),
+        (
+            "gold: gold.jsonl, name: animals}",
+            "gold: gold.jsonl}\nreading: {tolerance: 0.5}",
+            "reading.tolerance: expected a number from 0 to 0.3",
         ),
         ("overlap: 30", "overlap: 150", "rankgauge.yaml:6: expected an overlap smaller than the size"),
         (
@@ -179,7 +183,7 @@ def test_labels_of_other_queries_are_one_clear_message(folder: Path) -> None:
 
 
 def test_the_configuration_decides_how_passages_are_matched(folder: Path) -> None:
-    text = CONFIG.replace("name: animals", "name: animals, coverage: 0.9, tolerance: 0.05")
+    text = CONFIG.replace("name: animals", "name: animals}\nreading: {coverage: 0.9, tolerance: 0.05")
     text = text.replace("{by: sentences, size: 60}", "{by: characters, size: 40}")
     (folder / "strict.yaml").write_text(text)
     out = folder / "out"

@@ -274,14 +274,8 @@ def test_texts_of_documents_are_shown_only_if_asked_for(format: str, command: Co
         command(*arguments, *more).out
         for more in (
             (),
-            (
-                "--set",
-                "output.texts=true",
-            ),
-            (
-                "--set",
-                "output.texts=false",
-            ),
+            ("--set", "output.texts=true"),
+            ("--set", "output.texts=false"),
         )
     )
     assert "how to reset" in default
@@ -293,7 +287,7 @@ def test_texts_of_documents_are_shown_only_if_asked_for(format: str, command: Co
         assert "d0" in out
     assert "how to reset" not in none
     assert "confidential" not in none
-    with_corpus = command(*arguments, "--set", "output.texts=true", "--corpus", texts["corpus"]).out
+    with_corpus = command(*arguments, "--set", "output.texts=true", "--set", f"gate.corpus={texts['corpus']}").out
     assert "the confidential" in with_corpus
 
 
@@ -311,7 +305,7 @@ def test_no_texts_covers_the_summary_and_the_page(command: Command, texts: dict[
     assert "confidential" in page_text(page)
     assert "how to reset" in summary.read_text(encoding="utf-8")
     assert "confidential" not in summary.read_text(encoding="utf-8")
-    command(*arguments, "--set", "output.texts=false", "--corpus", texts["corpus"])
+    command(*arguments, "--set", "output.texts=false", "--set", f"gate.corpus={texts['corpus']}")
     for text in (page_text(page), summary.read_text(encoding="utf-8")):
         assert "how to reset" not in text
         assert "confidential" not in text

@@ -12,6 +12,7 @@ import click
 import pytest
 
 from rankgauge.cli.command_tree import MAX_IN_ONE_SECTION, TASKS, DocumentedCommand, LazyGroup, cli, is_common
+from rankgauge.cli.options.declared_options import KeyOption
 from rankgauge.core.settings import Section
 from tests.cli.example_files import BEFORE, NOT_RUN, write_example_files
 
@@ -83,15 +84,17 @@ def test_options_are_in_sections_if_there_are_many(name: str) -> None:
 def test_help_is_short_and_help_all_lists_every_option(name: str, command: Command) -> None:
     """At most 20 options in at most 70 lines; an option is in exactly one of both lists, or in both."""
     short, parameters = command(*name.split(), "--help").out, COMMANDS[name].params
-    options = [one for one in parameters if isinstance(one, click.Option)]
+    options = [one for one in parameters if isinstance(one, click.Option) and not isinstance(one, KeyOption)]
+    keys = [one for one in parameters if isinstance(one, KeyOption)]
     listed = [one for one in options if is_common(one) and one.name != "help_all"]
     assert len(listed) <= 20
     assert len(short.splitlines()) <= 70
     rare = [one for one in options if not is_common(one)]
-    assert ("--help-all" in short) == bool(rare)
-    if rare:
+    assert ("--help-all" in short) == bool(rare or keys)
+    if rare or keys:
         long = command(*name.split(), "--help-all").out
         assert all(flag in long for one in options for flag in one.opts)
+        assert all(one.record[0] in long for one in keys)
         assert not any(f"\n  {flag}" in short for one in rare for flag in one.opts if flag not in ("--set", "--tag"))
 
 

@@ -50,7 +50,7 @@ def test_equal_runs_stay_as_given_and_an_unknown_name_is_refused() -> None:
     assert [run.run for run in sorted_runs(comparison.scores)] == ["b", "a"]
     with pytest.raises(UsageError, match="cannot sort by 'AP'") as caught:
         sorted_runs(comparison.scores, "AP")
-    assert caught.value.hint == "--sort takes one of: RR, name, given"
+    assert caught.value.hint == "output.sort takes one of: RR, name, given"
 
 
 @pytest.mark.parametrize("format", ["table", "csv", "markdown", "latex"])

@@ -56,7 +56,7 @@ def test_chunks_of_judged_documents_are_recognized(chunk: str) -> None:
     found = message({"q1": {"other": 2.0, chunk: 1.0}})
     assert found is not None
     assert f"'{chunk}' looks like a chunk of 'doc-1'" in found
-    assert "--unit document (unit='document')" in found
+    assert "--set retriever.unit=document (unit='document')" in found
 
 
 @pytest.mark.parametrize("name", ["doc-1", "doc-11", "doc-1#intro", "my-doc-1", "doc", "#1"])

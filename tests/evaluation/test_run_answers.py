@@ -95,7 +95,7 @@ def test_a_result_below_the_minimum_score_is_a_refusal(tmp_path: Path) -> None:
     for least, false_answers in ((0.4, 1), (0.5, 0.5), (0.51, 0)):
         scores = evaluate(path, measures="FalseAnswer", conventions=Conventions(min_score=least))
         assert scores["FalseAnswer"] == false_answers
-    with pytest.raises(InputError, match="--min-score needs scores"):
+    with pytest.raises(InputError, match="measures.min_score needs scores"):
         evaluate(
             log(tmp_path, {"query": "q", "retrieved": ["a"], "relevant": []}),
             measures="FalseAnswer",
@@ -109,7 +109,7 @@ def test_a_retriever_that_always_returns_something_has_no_share_of_refusals(tmp_
     assert (scores["FalseAnswer"], scores["RightRefusal"], scores["WrongRefusal"]) == (None, None, None)
     assert (scores["RightAnswer@2"], scores["R@1"]) == (1, 1)
     (note,) = [note.message for note in scores.notes if note.code == "refusals-not-measurable"]
-    assert note.endswith("not measurable: this retriever always returns something; give --min-score")
+    assert note.endswith("not measurable: this retriever always returns something; --set measures.min_score=SCORE")
 
 
 def test_a_retriever_that_returns_nothing_refuses_everything(tmp_path: Path) -> None:

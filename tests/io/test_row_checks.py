@@ -55,8 +55,8 @@ def test_a_query_is_named_once_and_a_document_each_time() -> None:
     [
         (["guides/getting-st", "guides/getting-st", "faq.md"], "look truncated, at 17 bytes"),
         (["guides/get...", "guides/get...", "x"], "look truncated"),
-        (["faq.md", "faq.md", "guides/getting-started.md"], "--on-duplicate first"),
-        (["0123456789abcdef", "0123456789abcdef", "fedcba9876543210"], "--on-duplicate first"),
+        (["faq.md", "faq.md", "guides/getting-started.md"], "--set reading.on_duplicate=first"),
+        (["0123456789abcdef", "0123456789abcdef", "fedcba9876543210"], "--set reading.on_duplicate=first"),
     ],
 )
 def test_keeping_the_first_is_not_suggested_if_ids_were_truncated(docs: list[str], hint: str, tmp_path: Path) -> None:

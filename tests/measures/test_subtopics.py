@@ -246,7 +246,7 @@ def test_measures_of_documents_use_the_largest_grade_and_others_are_refused() ->
     assert evaluate(qrels, {"q000": ["b", "a"]}, "RR P@2").values.tolist() == [[0.5, 0.5]]
     with pytest.raises(MeasureError, match="StRecall@5 needs grades by subtopic") as error:
         evaluate({"q": {"a": 1}}, {"q": ["a"]}, "StRecall@5")
-    assert "--qrels-format ndeval" in (error.value.hint or "")
+    assert "--set reading.qrels_format=ndeval" in (error.value.hint or "")
     with pytest.raises(MeasureError, match="cutoff must be at most 1000000"):
         evaluate(qrels, {"q000": ["a"]}, "ERR_IA@1000000000")
     assert evaluate(qrels, {"q000": ["a"]}, "alpha_nDCG@1000000000")["alpha_nDCG@1000000000"] == 1

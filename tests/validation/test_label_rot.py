@@ -104,7 +104,7 @@ def test_labels_without_hashes_show_only_documents_that_are_gone(folder: Path, c
 def test_the_gate_tells_rotted_labels_from_a_worse_retriever(folder: Path, command: Callable[..., Outcome]) -> None:
     labels, baseline = folder / "labels.jsonl", folder / "baseline.json"
     assert command("gate", labels, folder / "800.run", "-m", "R@10", "--write-baseline", baseline).code == 0
-    against = ["--baseline", baseline, "--corpus", folder / "400.jsonl"]
+    against = ["--baseline", baseline, "--set", f"gate.corpus={folder / '400.jsonl'}"]
     done = command("gate", labels, folder / "400.run", *against)
     assert done.code == 2
     assert done.out.startswith("labels rotted: 12 of 20 labels no longer fit")
@@ -143,22 +143,14 @@ def test_a_retriever_that_got_worse_fails_on_the_labels_that_fit(folder: Path, c
     kept = [line for line in (folder / "400.run").read_text().splitlines(keepends=True) if "short" not in line]
     run.write_text("".join(kept) + "".join(f"s{n} Q0 other 1 1 r\n" for n in range(SHORT)))
     stored = folder / "new.json"
-    options = [
-        "--baseline",
-        folder / "800.run",
-        "-m",
-        "R@10",
-        "--corpus",
-        folder / "400.jsonl",
-        "--write-baseline",
-        stored,
-    ]
+    options = ["--baseline", folder / "800.run", "-m", "R@10", "--write-baseline", stored]
+    options += ["--set", f"gate.corpus={folder / '400.jsonl'}"]
     done = command("gate", labels, run, *options)
     assert done.code == 1
     assert done.out.startswith("fail: on the 8 queries whose labels fit, none of the retrieved documents is judged")
     assert "12 of 20 labels no longer fit" in done.out
     assert not stored.exists()
-    required = command("gate", labels, run, "--require", "R@10>=0.5", "--corpus", folder / "400.jsonl")
+    required = command("gate", labels, run, "--require", "R@10>=0.5", "--set", f"gate.corpus={folder / '400.jsonl'}")
     assert required.code == 2
     assert required.out.startswith("nothing to judge: none of the retrieved documents is judged")
 

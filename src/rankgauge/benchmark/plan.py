@@ -371,9 +371,9 @@ def _inputs(config: Config, home: Path, corpus: str | None) -> tuple[str | Loade
     """The files of queries and judgments; those in the corpus's folder if the configuration names none."""
     collection = config.collection
     for name in ("coverage", "tolerance"):
-        if collection.gold is None and name in collection.model_fields_set:
+        if collection.gold is None and name in config.reading.model_fields_set:
             raise UsageError(
-                f"collection.{name} applies to labels by text", hint="name them in the configuration: collection: gold"
+                f"reading.{name} applies to labels by text", hint="name them in the configuration: collection: gold"
             )
     if collection.gold is not None:
         if collection.qrels is not None:

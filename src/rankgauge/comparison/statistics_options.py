@@ -47,18 +47,18 @@ class Statistics:
         None,
         "Set the number of draws.  [default: 10,000 bootstrap resamples, 100,000 permutations]",
         Section.STATISTICS,
-        key="statistics.resamples",
+        flag="statistics.resamples",
         limits=">=1",
     )
     seed: int = setting(
-        0, "Seed the random numbers; the same seed gives the same p.", Section.STATISTICS, key="statistics.seed"
+        0, "Seed the random numbers; the same seed gives the same p.", Section.STATISTICS, flag="statistics.seed"
     )
     rope: float | None = setting(
         None,
         "Call runs equivalent if the interval of their difference is within ± this.  [default: 0.01 for measures from "
         "0 to 1, else none]",
         Section.STATISTICS,
-        key="statistics.rope",
+        flag="statistics.rope",
         limits=">0",
     )
     letters: Letters = setting(
@@ -72,7 +72,7 @@ class Statistics:
         None,
         "Show how many queries are needed to detect a true difference of this size with 80% power.",
         Section.STATISTICS,
-        key="statistics.target_difference",
+        flag="statistics.target_difference",
         limits=">0",
     )
 

@@ -68,13 +68,13 @@ class RetrieverCalls:
     """
 
     fetch: int | None = setting(
-        None, "Fetch N results, keep the top k.  [default: k]", Section.LIVE, key="retriever.fetch", limits=">=1"
+        None, "Fetch N results, keep the top k.  [default: k]", Section.LIVE, flag="retriever.fetch", limits=">=1"
     )
     concurrency: int = setting(
         1,
         "Make at most N calls at once; the next begins when one ends.",
         Section.LIVE,
-        key="retriever.concurrency",
+        flag="retriever.concurrency",
         limits=">=1",
     )
     timeout: float | None = setting(
@@ -82,14 +82,14 @@ class RetrieverCalls:
         f"Time out a call after SECONDS.  [default: {HTTP_TIMEOUT:g} over HTTP, {MODEL_TIMEOUT:g} for a model, "
         "otherwise never]",
         Section.LIVE,
-        key="retriever.timeout",
+        flag="retriever.timeout",
         limits=">0",
     )
     retries: int = setting(
         0,
         "Retry a failed call up to N times, after longer and longer pauses.",
         Section.LIVE,
-        key="retriever.retries",
+        flag="retriever.retries",
         limits=">=0",
     )
     journal: str | Path | None = None
@@ -172,7 +172,7 @@ class RetrieverSettings:
         "Rank chunks, or collapse them into their documents.",
         Section.LIVE,
         choices=("chunk", "document"),
-        key="retriever.unit",
+        flag="retriever.unit",
     )
     scores: ScoreMeaning | None = setting(
         None,
@@ -180,7 +180,7 @@ class RetrieverSettings:
         "counts, and scores that contradict it are reported]",
         Section.LIVE,
         choices=("similarity", "distance", "ignore"),
-        key="reading.scores",
+        flag="reading.scores",
     )
     calls: RetrieverCalls = DEFAULT_CALLS
 

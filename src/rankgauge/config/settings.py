@@ -35,20 +35,20 @@ class OutputSettings:
         "Sort runs by a measure, the best first; by `name`; or as `given`. JSON always has them as given.  "
         "[default: the first measure]",
         Section.OUTPUT,
-        key="output.sort",
+        flag="output.sort",
     )
     changes: int = setting(
         LARGEST_CHANGES,
         "Show this many of the largest changes of queries, each way.",
         Section.OUTPUT,
         limits=">=0",
-        key="output.changes",
+        flag="output.changes",
     )
     texts: bool | None = setting(
         None,
         "Show texts of documents, too, or no texts at all.  [default: those of queries]",
         Section.OUTPUT,
-        key="output.texts",
+        flag="output.texts",
     )
 
 
@@ -60,7 +60,7 @@ class SavedDate:
         None,
         "With --save, date the entries with this time instead of now, for results of the past.",
         Section.HISTORY,
-        key="history.date",
+        flag="history.date",
     )
 
 

@@ -84,9 +84,9 @@ class Section(Enum):
 class Setting(NamedTuple):
     """What a declaration says besides name, type and default.
 
-    ``flag`` is ``-l/--rel GRADE``, or ``--on/--off`` for a choice of two; an empty one is made from the name, and ``-``
-    means that there is no option, only a key of ``rankgauge.yaml``: ``key`` is the one that ``--set`` takes, if a
-    command lists it. ``--help`` shows what is common, ``--help-all`` the rest. ``kind`` is stated only if the type does
+    ``flag`` is ``-l/--rel GRADE``, or ``--on/--off`` for a choice of two; an empty one is made from the name. It is
+    ``statistics.seed`` if there is no option, only a key of ``rankgauge.yaml`` that ``--set`` takes, and ``-`` if the
+    file alone has it. ``--help`` shows what is common, ``--help-all`` the rest. ``kind`` is stated only if the type does
     not say it: a size is a number of bytes, or a text such as 512M; a path is a text. The option of a list is
     repeatable.
     """
@@ -98,7 +98,11 @@ class Setting(NamedTuple):
     choices: tuple[str, ...] = ()
     is_common: bool = False
     kind: Kind | None = None
-    key: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key that ``--set`` takes instead of an option, if there is one."""
+        return "" if self.flag.startswith("-") else self.flag
 
 
 class WrongValue(NamedTuple):
@@ -123,6 +127,12 @@ class Declared(NamedTuple):
         if self.setting.choices:
             return f"one of {', '.join(self.setting.choices)}"
         return f"{NOUNS[self.kind]} {LIMITS[self.setting.limits][2]}".rstrip()
+
+    @property
+    def option(self) -> str:
+        """How a command line sets it: ``--id``, or ``--set retriever.unit``."""
+        flags, _, _ = self.setting.flag.partition(" ")
+        return f"--set {self.setting.key}" if self.setting.key else flags.split("/")[-1] or f"--{self.name}"
 
     @property
     def element(self) -> Declared:
@@ -194,10 +204,9 @@ def setting(
     choices: Sequence[str] = (),
     common: bool = False,
     kind: Kind | None = None,
-    key: str = "",
 ) -> Any:
-    """A field of a dataclass that is a setting; one with a ``key`` has no option."""
-    declaration = Setting(help, section, "-" if key else flag, limits, tuple(choices), common, kind, key)
+    """A field of a dataclass that is a setting."""
+    declaration = Setting(help, section, flag, limits, tuple(choices), common, kind)
     return field(default=default, metadata={"setting": declaration})
 
 

@@ -46,21 +46,21 @@ class Conventions:
         "Compare scores as trec_eval 9 does (float32) or as 10 does (float64).",
         Section.MEASURES,
         choices=COMPATS,
-        key="measures.compat",
+        flag="measures.compat",
     )
     query_set: QuerySet = setting(
         "qrels",
         "Average over every judged query, or over those that the run has too (trec_eval's default).",
         Section.MEASURES,
         choices=("qrels", "both"),
-        key="measures.query_set",
+        flag="measures.query_set",
     )
     no_relevant: NoRelevant = setting(
         "zero",
         "Score a query without relevant documents as zero, or skip it.",
         Section.MEASURES,
         choices=("zero", "skip"),
-        key="measures.no_relevant",
+        flag="measures.no_relevant",
     )
     rel: float = setting(
         1,
@@ -71,21 +71,21 @@ class Conventions:
         common=True,
     )
     graded: bool = setting(
-        True, "Count grades; false makes the judgments binary at --rel.", Section.MEASURES, key="measures.graded"
+        True, "Count grades; false makes the judgments binary at --rel.", Section.MEASURES, flag="measures.graded"
     )
     split: str | None = setting(
         None,
         "Score part of the queries: dev or test, assigned by hash of their ids; 'test(dev_share=0.3, seed=7)', or "
         "'dev(column=NAME)' for a column of the queries that says dev or test.  [default: all queries]",
         Section.MEASURES,
-        key="measures.split",
+        flag="measures.split",
     )
 
     min_score: float | None = setting(
         None,
         "Count a query as answered if a result scores at least this much.  [default: if any result is returned]",
         Section.MEASURES,
-        key="measures.min_score",
+        flag="measures.min_score",
     )
     forbid: tuple[str, ...] = setting(
         (),

@@ -56,7 +56,7 @@ class TrendOptions:
     )
     confidence: float = setting_of(Statistics, "confidence")
     seed: int = setting_of(
-        Statistics, "seed", help="Seed the random sign flips of the test.", is_common=True, flag="--seed N", key=""
+        Statistics, "seed", help="Seed the random sign flips of the test.", is_common=True, flag="--seed N"
     )
 
     def __post_init__(self) -> None:

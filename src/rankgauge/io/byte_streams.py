@@ -34,10 +34,10 @@ class Limits:
     """What an input may not exceed, against decompression bombs and endless lines; and whether warnings are errors."""
 
     max_bytes: int = setting(
-        1 << 40, "The maximum decompressed size of a file.", Section.FILES, kind="size", key="reading.max_bytes"
+        1 << 40, "The maximum decompressed size of a file.", Section.FILES, kind="size", flag="reading.max_bytes"
     )
     max_line: int = setting(
-        1 << 20, "The maximum length of a line.", Section.FILES, kind="size", key="reading.max_line"
+        1 << 20, "The maximum length of a line.", Section.FILES, kind="size", flag="reading.max_line"
     )
     strict: bool = setting(False, "Treat input warnings as errors.", Section.FILES)
     ratio: int = 250  # decompressed bytes per compressed byte

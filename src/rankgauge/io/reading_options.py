@@ -26,23 +26,23 @@ class Reading:
         None,
         "Set the format of the judgments, if detection is wrong; ndeval must be named.",
         Section.FILES,
-        key="reading.qrels_format",
+        flag="reading.qrels_format",
     )
     run_format: str | None = setting(
-        None, "Set the format of the runs, if detection is wrong.", Section.FILES, key="reading.run_format"
+        None, "Set the format of the runs, if detection is wrong.", Section.FILES, flag="reading.run_format"
     )
     on_duplicate: OnDuplicate = setting(
         "error",
         "Refuse a document that appears twice in a ranking, or keep the first.",
         Section.FILES,
         choices=("error", "first"),
-        key="reading.on_duplicate",
+        flag="reading.on_duplicate",
     )
     forbidden: str | None = setting(
         None,
         "Read documents that must not be returned, for Leak: a query and a document on each line.",
         Section.FILES,
-        key="reading.forbidden",
+        flag="reading.forbidden",
         kind="path",
     )
     match: MatchRule = setting(
@@ -71,7 +71,7 @@ class Reading:
         "About how much memory a run with scattered queries may use; beyond it, temporary files are used.",
         Section.FILES,
         kind="size",
-        key="reading.memory",
+        flag="reading.memory",
     )
     progress: ReadProgress | None = field(default=None, compare=False)
     is_by_text: IsByText | None = field(default=None, compare=False)  # of results that are identified by text, too
@@ -96,14 +96,14 @@ class PassageMatching:
         0.5,
         "Count a gold passage as found at the rank where the chunks so far contain this share of it.",
         Section.GOLD,
-        key="reading.coverage",
+        flag="reading.coverage",
         limits="0<x<=1",
     )
     tolerance: float = setting(
         0.1,
         "Match a quote that is in no chunk exactly up to this edit distance, as a share of its length.",
         Section.GOLD,
-        key="reading.tolerance",
+        flag="reading.tolerance",
         limits="0<=x<=0.3",
     )
 
@@ -112,7 +112,7 @@ class PassageMatching:
         "For labels by text, read the texts of the chunks, if results have none: one file, or one for each result.",
         Section.GOLD,
         kind="paths",
-        key="reading.chunks",
+        flag="reading.chunks",
     )
 
     def __post_init__(self) -> None:

@@ -127,7 +127,8 @@ class _RetrieverBuilder:
         """Raise if an option was given that only applies to a retriever of the user's own: none is ignored."""
         option = self._asking_option()
         if option is not None:
-            raise needless_option(f"--{option}")
+            settings = declared(RetrieverSettings) | declared(RetrieverCalls)
+            raise needless_option(settings[option].option)
 
     def _asking_option(self) -> str | None:
         """An option of asking that is not at its default."""

@@ -104,8 +104,8 @@ def test_the_command_a_file_python_and_the_fixture_give_the_same_answer(
     options: list[str] = []
     for key, value in keys.items():
         flag = {"measures": "-m"}.get(key, f"--{key.replace('_', '-')}")
-        if key == "requirements":
-            options += ["--set", f"gate.requirements={json.dumps(value)}"]
+        if key in ("requirements", "allow", "undecided"):
+            options += ["--set", f"gate.{key}={value if isinstance(value, str) else json.dumps(value)}"]
         else:
             options += [word for one in (value if isinstance(value, list) else [value]) for word in (flag, str(one))]
     typed = command("gate", *files, *options)

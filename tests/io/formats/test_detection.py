@@ -83,7 +83,7 @@ def test_judgments_by_subtopic_are_one_error_and_can_be_read_by_subtopic(tmp_pat
         f"{path}:2: expected one judgment of each document for a query, found one for each subtopic, as in ndeval's "
         "judgments: document 'd0' of query '1' for '1' and '2' (9 such rows)"
     )
-    assert "--qrels-format ndeval reads it" in (error.value.hint or "")
+    assert "--set reading.qrels_format=ndeval reads it" in (error.value.hint or "")
     assert "rankgauge trec_eval -R qrels_jg" in (error.value.hint or "")
     run = tmp_path / "run"
     run.write_text(RUN, encoding="utf-8")

@@ -113,7 +113,7 @@ def test_without_all_chunks_there_is_no_ideal_ranking(tmp_path: Path) -> None:
         tmp_path / "run.jsonl",
         [{"query_id": query, "retrieved_contexts": [CHUNKS[doc] for doc in docs]} for query, docs in RANKINGS.items()],
     )
-    with pytest.raises(UsageError, match="--chunks"):
+    with pytest.raises(UsageError, match="reading.chunks"):
         evaluate_gold(GOLD, run, ["alpha_nDCG@3"])
     scores = evaluate_gold(GOLD, run)
     assert not [measure for measure in scores.measures if measure.name.startswith("alpha_nDCG")]
@@ -194,17 +194,7 @@ def test_the_gate_compares_chunkings_with_a_stored_baseline(tmp_path: Path, comm
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
 def test_the_report_of_runs_on_several_chunkings_is_refused(tmp_path: Path, name: str, command: Command) -> None:
-    words = [
-        "g",
-        "r",
-        "s",
-        "--set",
-        "reading.chunks=a",
-        "--set",
-        "reading.chunks=b",
-        "--html",
-        str(tmp_path / "x.html"),
-    ]
+    words = ["g", "r", "s", "--set", "reading.chunks=[a, b]", "--html", str(tmp_path / "x.html")]
     result = command(name, *words)
     assert (result.code, "same chunks" in result.err) == (64, True)
 

@@ -87,7 +87,7 @@ def test_results_without_scores_cannot_be_sorted(result: Any, scores: ScoreMeani
 def test_a_score_that_is_not_a_number_is_an_error_with_a_way_out(result: Any) -> None:
     with pytest.raises(InputError, match="must be a number, found str") as caught:
         AnswerRules().rank(answer_of(result), "q")
-    assert "--scores ignore" in str(caught.value)
+    assert "--set reading.scores=ignore" in str(caught.value)
     assert AnswerRules(scores="ignore").rank(answer_of(result), "q").ids == ("a",)
 
 

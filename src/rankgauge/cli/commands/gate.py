@@ -157,7 +157,7 @@ class GateRequest:
         "Allow the misses in FILE, one per line with a reason: q07 # not indexed yet.",
         Section.GATE,
         kind="path",
-        key="gate.allow",
+        flag="gate.allow",
     )
     baseline: str | None = setting(
         None,

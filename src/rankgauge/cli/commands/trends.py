@@ -9,6 +9,7 @@ import click
 
 from rankgauge.cli.command_tree import documented
 from rankgauge.cli.options.declared_options import (
+    RARE_SET,
     declared_options,
     flag_of,
     option,
@@ -215,6 +216,7 @@ def history_check_command(
 @click.argument("before", metavar="BEFORE")
 @click.argument("after", metavar="[AFTER]", default="latest")
 @settings_options(
+    RARE_SET,
     measure_option("Compare on a measure; repeatable.  [default: all that both entries have]"),
     *statistics_options(),
 )

@@ -232,13 +232,10 @@ def declared_options(
     """
     settings = declared(cls)
     chosen = (
-        [settings[name] for name in names]
-        if names
-        else [one for one in settings.values() if one.setting.flag != "-" or one.setting.key]
+        [settings[name] for name in names] if names else [one for one in settings.values() if one.setting.flag != "-"]
     )
     chosen = [
-        one._replace(setting=one.setting._replace(flag=flags[one.name], key="")) if one.name in flags else one
-        for one in chosen
+        one._replace(setting=one.setting._replace(flag=flags[one.name])) if one.name in flags else one for one in chosen
     ]
     if choices:
         default = [choice for choice in chosen[0].setting.choices if choice == "auto"]
@@ -330,6 +327,9 @@ def configuration() -> Config | None:
     if "configuration" not in context.meta:
         from rankgauge.config.config_file import load_config
 
+        for text in given:
+            if text.startswith(RETRIEVER_PREFIX):
+                check_used(text.partition("=")[0].strip(), context)
         own = runs_retriever(context.command)
         sets = [text for text in given if not (own and text.startswith(RETRIEVER_PREFIX))]
         context.meta["configuration"] = load_config({} if path is None else path, sets)
@@ -353,6 +353,8 @@ def uses_key(command: click.Command, key: str) -> bool:
     parameters = [one for one in command.params if isinstance(one, SectionOption)]
     if not any(one.name == "sets" for one in parameters):
         return False
+    if key.startswith(RETRIEVER_PREFIX) and runs_retriever(command):
+        return True
     sections = getattr(command, "sections", ())
     names = {key for one in parameters for key in keys_of(one)}
     return key in names or any(key == name or key.startswith(f"{name}.") for name in sections)

@@ -54,14 +54,14 @@ class GateRule:
         False,
         "Test both ways, as `rankgauge compare` does, instead of for drops only.",
         Section.GATE,
-        key="gate.two_sided",
+        flag="gate.two_sided",
     )
     undecided: Undecided = setting(
         "pass",
         "Pass or fail if queries got worse, and are too few for any drop to be significant.",
         Section.GATE,
         choices=("pass", "fail"),
-        key="gate.undecided",
+        flag="gate.undecided",
     )
     max_failures: int | None = 0
     by: str | Iterable[str] = ()
