@@ -397,7 +397,7 @@ def test_no_file_reveals_who_where_or_which_password(tmp_path: Path, command: Co
     )
     done = command(
         "benchmark", "run", tmp_path / "jane doe/rankgauge.yaml", "--latency", 0,
-        "--kpi", tmp_path / "jane doe/bands.yaml", "-o", tmp_path / "out",
+        "--set", f"kpi={tmp_path}/jane doe/bands.yaml", "-o", tmp_path / "out",
     )  # fmt: skip
     assert done.code == 2
     written = files_of(tmp_path / "out")

@@ -303,7 +303,11 @@ def test_labels_by_text_are_recognized_in_every_command(folder: Path, command: C
     assert command("gate", "gold.jsonl", "any_search:search", *chunks, "--require", "StRecall@3>=0.5").code == 0
     for results in ("my.run", "table.csv", "folder", "log.jsonl"):
         refused = command("evaluate", "gold.jsonl", results)
-        assert (refused.code, "has no texts" in refused.err, "--chunks CHUNKS" in refused.err) == (2, True, True)
+        assert (refused.code, "has no texts" in refused.err, "--set reading.chunks=CHUNKS" in refused.err) == (
+            2,
+            True,
+            True,
+        )
 
 
 def without_texts(output: str) -> str:
@@ -426,7 +430,7 @@ def test_a_benchmark_keeps_texts_and_ids_with_white_space(folder: Path, command:
         ("qrels.txt any_search:search", "name a file with the texts: --queries FILE"),
         ("cases.jsonl", "cases.jsonl holds labels only"),
         ("folder", "--corpus folder"),
-        ("qrels.txt my.run --set retriever.timeout=3", "--timeout applies to a retriever of your own"),
+        ("qrels.txt my.run --set retriever.timeout=3", "--set retriever.timeout applies to a retriever of your own"),
         ("cases.jsonl my.run --retriever lexical", "lexical retrieval needs a corpus"),
     ],
 )
@@ -592,7 +596,7 @@ def test_documents_are_named_by_corpus_for_spans_and_for_the_page(folder: Path, 
     assert "--corpus PATH" in command("evaluate", *words).err
     done = command("evaluate", *words, "--corpus", "guide.jsonl")
     assert json.loads(done.out)["runs"][0]["measures"]["StRecall@1"]["value"] == 1
-    assert command("gate", *words[:2], "--require", "StRecall@1>=1", "--corpus", "guide.jsonl").code == 0
+    assert command("gate", *words[:2], "--require", "StRecall@1>=1", "--set", "gate.corpus=guide.jsonl").code == 0
     refused = command("evaluate", "qrels.txt", "my.run", "--corpus", "guide.jsonl")
     assert "--corpus is for the HTML report and for labels by text" in refused.err
     assert "applies to labels by text" in command("tune", "qrels.txt", "my.run", "old.run", "--corpus", "x").err

@@ -36,14 +36,13 @@ def next_words(line: str) -> list[str]:
         ("rankgauge evaluate qrels.txt my.run --format j", ["json", "jsonl"]),
         ("rankgauge evaluate --format=j", ["json", "jsonl"]),
         ("rankgauge evaluate --format nosuch", []),
-        ("rankgauge compare --correction ho", ["holm"]),
         ("rankgauge evaluate q", [":file"]),
         ("rankgauge evaluate --config ", [":file"]),
         ("rankgauge compare --queries a --queries b --format lat", ["latex"]),  # given twice, which is an error
         ("rankgauge trec_eval q", [":file"]),
         ("rankgauge --ver", ["--version"]),
         ("rankgauge --version ev", ["evaluate"]),
-        ("rankgauge compare --seed ", []),
+        ("rankgauge pool --seed ", []),
         ("rankgauge nosuch --", ["--version", "--help"]),
     ],
 )

@@ -19,7 +19,7 @@ from rankgauge.cli.main import run
         (["--engine", "spark", "--labels", "gold"], "--engine spark cannot be combined with --labels"),
         (
             ["--engine", "spark", "--set", "reading.on_duplicate=first"],
-            "--engine spark cannot be combined with --set reading.on_duplicate=first",
+            "--engine spark cannot be combined with reading.on_duplicate=first",
         ),
         (["--engine", "spark", "--set", "spark.settings=cores"], "--set spark.settings: expected a valid dictionary"),
         (["--engine", "spark", "--format", "csv", "--ci"], "--format csv has no groups, intervals or tests"),

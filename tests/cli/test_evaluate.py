@@ -92,7 +92,7 @@ def test_a_query_named_all_has_no_place_in_three_columns(command: Command, tmp_p
     [
         (["-m", "ndgc@10"], 64, "error: unknown measure 'ndgc'\nhint: did you mean nDCG@10?"),
         (["-m", "recip_rank.10"], 64, "RR@10"),
-        (["--set", "measures.compat=9"], 64, "Invalid value for '--compat'"),
+        (["--set", "measures.compat=9"], 64, "--set measures.compat: expected one of trec_eval-9, trec_eval-10"),
         (["--nonsense"], 64, "No such option"),
         (["-l", "-1"], 64, "Invalid value for '-l'"),
     ],

@@ -257,8 +257,8 @@ TRIGGERS: dict[str, tuple[dict[str, Any], list[str], str, list[str]]] = {  # fil
     "duplicates": (
         {"r.txt": RUN_LINES + "q1 Q0 d1 3 0.5 t\n", "q.txt": "q1 0 d1 1\n"},
         ["evaluate", "q.txt", "r.txt"],
-        "--on-duplicate",
-        ["--on-duplicate", "first"],
+        "--set reading.on_duplicate=first",
+        ["--set", "reading.on_duplicate=first"],
     ),
     "values that latex lacks": (
         {"q.txt": "q1 0 d1 1\n"},

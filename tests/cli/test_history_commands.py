@@ -125,7 +125,7 @@ def test_a_benchmark_saves_each_system_with_its_cost(command: Command) -> None:
         (["--tag", "a"], "--tag is for a result that is saved"),
         (["--save-run"], "--save-run is for a result that is saved"),
         (["--history", "x.db"], "--history is for a result that is saved"),
-        (["--set", "history.date=2026-11-02"], "--date is for a result that is saved"),
+        (["--set", "history.date=2026-11-02"], "--set history.date is for a result that is saved"),
         (["--save", "--set", "history.date=soon"], "expected a time, found 'soon'"),
         (["--save", "--tag", "two words"], "'two words' cannot be a tag"),
     ],

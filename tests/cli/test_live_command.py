@@ -305,8 +305,11 @@ def test_a_gate_fails_if_the_retriever_failed() -> None:
         (["my_live_app:index"], "my_live_app:index names a retriever, and labels come first"),
         (["cases.jsonl"], "a single file must be a log with retrieved and relevant ids"),
         (["qrels", "my_live_app:index"], "qrels: cannot read"),
-        (["cases.jsonl", "my_live_app:index", "--set", "reading.coverage=1"], "--coverage applies to labels by text"),
-        (["qrels", "run", "--set", "retriever.retries=3"], "--retries applies to a live retriever"),
+        (
+            ["cases.jsonl", "my_live_app:index", "--set", "reading.coverage=1"],
+            "--set reading.coverage applies to labels by text",
+        ),
+        (["qrels", "run", "--set", "retriever.retries=3"], "--set retriever.retries applies to a live retriever"),
         (["qrels", "run", "-o", "x"], "--out applies to a live retriever"),
         (["cases.jsonl", "my_live_app:index", "-o", "cases.jsonl"], "would overwrite the input cases.jsonl"),
         (["cases.jsonl", "my_live_app:index", "my_live_app:make", "-o", "x"], "would be a TREC run"),

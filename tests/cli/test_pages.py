@@ -175,17 +175,8 @@ def test_a_page_has_no_path_outside_of_the_working_folder(workshop: Path, comman
     Path("bands.yaml").write_text("bands: {nDCG@10: {good: 0.5}}\n")
     here = Path.cwd()
     runs = [here / workshop / f"runs/{name}.trec" for name in ("lexical", "vector")]
-    done = command(
-        "compare",
-        workshop / "qrels.trec",
-        *runs,
-        "--kpi",
-        here / "bands.yaml",
-        "--baseline",
-        runs[1],
-        "--html",
-        "p.html",
-    )
+    options = ("--set", f"kpi={here / 'bands.yaml'}", "--baseline", runs[1], "--html", "p.html")
+    done = command("compare", workshop / "qrels.trec", *runs, *options)
     assert done.code == 0, done.err
     page = Path("p.html").read_text(encoding="utf-8")
     assert str(here) not in page

@@ -58,7 +58,7 @@ def test_options_name_the_target_difference_and_the_region_of_practical_equivale
     assert "equivalent" not in command("compare", *files).out
     refused = command("compare", *files, "--set", "statistics.rope=0")
     assert refused.code == 64
-    assert "--rope" in refused.err
+    assert "--set statistics.rope" in refused.err
 
 
 def test_the_same_file_twice_is_warned_about(command: Command, workshop: Path) -> None:
@@ -117,27 +117,12 @@ def test_a_configuration_says_how_to_compare_and_options_win(command: Command, w
     config.write_text(CONFIG)
     data = json.loads(command("compare", *files, "--config", config, "--format", "json").out)
     found = data["comparison"]
-    assert (found["baseline"], found["test"], found["correction"], found["confidence"]) == (
-        "vector",
-        "t",
-        "Holm",
-        0.9,
-    )
+    assert [found[name] for name in ("baseline", "test", "correction", "confidence")] == ["vector", "t", "Holm", 0.9]
     assert list(data["runs"][0]["measures"]) == ["AP(rel=2)", "nDCG@10"]
     assert (data["conventions"]["query_set"], data["conventions"]["rel"]) == ("both", 2)
     assert data["kpi"]["name"] == "ours"
-    options = (
-        "--test",
-        "randomization",
-        "-m",
-        "RR",
-        "--baseline",
-        "lexical",
-        "--set",
-        "kpi=none",
-        "--set",
-        "measures.query_set=qrels",
-    )
+    options = ("--test", "randomization", "-m", "RR", "--baseline", "lexical")
+    options += ("--set", "kpi=none", "--set", "measures.query_set=qrels")
     data = json.loads(command("compare", *files, "--config", config, "--format", "json", *options).out)
     assert data["comparison"]["baseline"] == "lexical"
     assert data["comparison"]["family"] == "randomization test, 500 resamples, seed 7; not corrected"
