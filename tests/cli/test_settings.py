@@ -126,7 +126,6 @@ def test_every_key_of_the_two_sections_is_tested_here() -> None:
         "confidence",
         "baseline",
         "by",
-        "letters",
         "rope",
         "target_difference",
     }

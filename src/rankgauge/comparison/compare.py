@@ -146,7 +146,7 @@ def compare_evaluation(
     if scope == "all pairs" and any(pair.problems for pair in pairs):
         scope = "baseline"  # systems that cannot be compared with each other have no order
     depths = [note for at in others for note in comparability_notes(scores[at].measures, sides[at], sides[base])]
-    families, rankings = compared_families(pairs, scores, scope, statistics)
+    families, ranking = compared_families(pairs, scores, scope, statistics)
     differences = _by_system(pairs, families)
     groups = {column: group_differences(pairs, differences, column, statistics) for column in by}
     tests, interaction_family = interactions(pairs, list(groups), statistics)
@@ -160,8 +160,7 @@ def compare_evaluation(
         family=describe_families(families, statistics),
         family_sizes=family_sizes(families),
         weighted=weighted_family(pairs, statistics),
-        ranking=rankings[0] if rankings else None,
-        further_rankings=tuple(rankings[1:]),
+        ranking=ranking,
         agreement=measure_agreement(scores),
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},

@@ -44,7 +44,6 @@ class Comparison(Tabular):
     scope: Scope = "baseline"  # of the differences on the primary measure that are corrected together
     weighted: WeightedFamily | None = None  # the primary measure, if queries have weights
     ranking: SystemRanking | None = None  # on the primary measure, if all pairs of systems are compared
-    further_rankings: tuple[SystemRanking, ...] = ()  # on the others, if letters are shown for all measures
     agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the order of three or more systems
     groups: tuple[GroupDifference, ...] = ()
     group_families: dict[str, str] = field(default_factory=dict)  # by column: over what p is corrected in its groups
@@ -159,7 +158,6 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "weighted": _weighted(comparison),
         "target_difference": statistics.target_difference,
         "ranking": None if comparison.ranking is None else _ranking(comparison, comparison.ranking),
-        "further_rankings": [_ranking(comparison, ranking) for ranking in comparison.further_rankings],
         "agreement": [
             {"measures": list(row.measures), "tau": row.tau, "systems": row.systems, "reason": row.reason}
             for row in comparison.agreement

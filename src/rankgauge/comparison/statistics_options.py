@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 Correction = Literal["auto", "none", "bonferroni", "holm", "bh", "maxt", "tukey"]
 CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "bh", "maxt", "tukey", "none")
-Letters = Literal["primary", "all"]
-LETTERS: tuple[Letters, ...] = ("primary", "all")
 Scope = Literal["all pairs", "baseline", "best"]  # of the differences that are corrected together
 FEWEST_SYSTEMS, MOST_SYSTEMS = 3, 40  # that are compared in all pairs; 40 systems are 780 pairs
 JOINT_TESTS = ("bootstrap", "randomization")  # the tests that maxt has draws of
@@ -80,13 +78,6 @@ class Statistics:
         Section.STATISTICS,
         flag="--rope SIZE",
         limits=">0",
-    )
-    letters: Letters = setting(
-        "primary",
-        "With three or more systems and no --baseline, show letters for the first measure, or for all measures: all "
-        "pairs of systems are then compared on each.",
-        Section.STATISTICS,
-        choices=LETTERS,
     )
     target_difference: float | None = setting(
         None,

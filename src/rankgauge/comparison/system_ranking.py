@@ -99,67 +99,51 @@ def family_scope(systems: int, statistics: Statistics, *, is_chosen: bool) -> Sc
 
 def compared_families(
     pairs: Sequence[Pair], scores: Sequence[Scores], scope: Scope, statistics: Statistics
-) -> tuple[list[Family], list[SystemRanking]]:
-    """The families of the primary measure and of the others, and the rankings if all pairs are compared."""
+) -> tuple[list[Family], SystemRanking | None]:
+    """The families of the primary measure and of the others, and the ranking if all pairs are compared."""
     families: list[Family] = []
-    rankings: list[SystemRanking] = []
+    ranking: SystemRanking | None = None
     for name, columns in family_columns(pairs).items():
-        if scope == "all pairs" and (columns == [0] or statistics.letters == "all"):
-            family, found = _all_pairs(pairs, scores, columns, statistics)
+        if scope == "all pairs" and columns == [0]:
+            family, ranking = _all_pairs(pairs, scores, statistics)
             families.append(replace(family, name=name))
-            rankings += found
         elif (against := baseline_family(pairs, columns, statistics)) is not None:
             families.append(replace(against, name=name))
-    return families, rankings
+    return families, ranking
 
 
-def _all_pairs(
-    pairs: Sequence[Pair], scores: Sequence[Scores], columns: Sequence[int], statistics: Statistics
-) -> tuple[Family, list[SystemRanking]]:
-    """All pairs of systems on some measures: those with the baseline as they are, of others the better one first."""
+def _all_pairs(pairs: Sequence[Pair], scores: Sequence[Scores], statistics: Statistics) -> tuple[Family, SystemRanking]:
+    """All pairs on the primary measure: those with the baseline as they are, of others the better one first."""
     base = pairs[0].baseline.run
-    orders = {column: best_first(scores, scores[0].measures[column]) for column in columns}
-    known = {pair.name: pair for pair in pairs}
-    cells: list[Hypothesis] = []
-    for column, ordered in orders.items():
-        others = [Pair(*two, statistics) for two in combinations([run for run in ordered if run.run != base], 2)]
-        cells += [Hypothesis(pair, column, pair.shared) for pair in [*known.values(), *others]]
-    tests = _tests(cells, orders, statistics)
+    ordered = best_first(scores, scores[0].measures[0])
+    others = [Pair(*two, statistics) for two in combinations([run for run in ordered if run.run != base], 2)]
+    cells = [Hypothesis(pair, 0, pair.shared) for pair in [*pairs, *others]]
+    tests = _tests(cells, ordered, statistics)
     rows = [
         with_queries_needed(cell.pair.difference(cell.column, cell.queries, test), statistics)
         for cell, test in zip(cells, tests, strict=True)
     ]
-    by_pair = {
-        (cell.column, cell.pair.name, cell.pair.baseline.run): row for cell, row in zip(cells, rows, strict=True)
-    }
-    rankings = [_ranking(column, ordered, by_pair, statistics) for column, ordered in orders.items()]
+    by_pair = {(cell.pair.name, cell.pair.baseline.run): row for cell, row in zip(cells, rows, strict=True)}
     size = sum(row.p_corrected is not None for row in rows)
-    count = len(rows) // len(columns)
-    factors = [(count, "pair"), *([] if columns[0] == 0 else [(len(columns), "measure")])]
-    description = describe_family(statistics.correction, size, *factors)
+    description = describe_family(statistics.correction, size, (len(rows), "pair"))
     notes: tuple[Note, ...] = ()
     if statistics.correction == "tukey":
-        description = f"{CORRECTION_LABELS['tukey']} over all {plural(count, 'pair')} of systems on each measure"
-        notes = joint_query_notes(
-            rows, {orders[column][0].measures[column].name: len(_common(orders[column], column)) for column in columns}
-        )
+        description = f"{CORRECTION_LABELS['tukey']} over all {plural(len(rows), 'pair')} of systems on each measure"
+        notes = joint_query_notes(rows, {ordered[0].measures[0].name: len(_common(ordered))})
     kept = tuple(row for cell, row in zip(cells, rows, strict=True) if cell.pair.baseline.run == base)
-    return Family(kept, size, description, notes), rankings
+    return Family(kept, size, description, notes), _ranking(ordered, by_pair, statistics)
 
 
 def _ranking(
-    column: int,
-    ordered: Sequence[Scores],
-    rows: Mapping[tuple[int, str, str], Difference],
-    statistics: Statistics,
+    ordered: Sequence[Scores], rows: Mapping[tuple[str, str], Difference], statistics: Statistics
 ) -> SystemRanking:
-    measure = ordered[0].measures[column]
+    measure = ordered[0].measures[0]
     found, separate = [], []
     for first, second in combinations(range(len(ordered)), 2):
         names = ordered[first].run, ordered[second].run
-        row = rows.get((column, *names))
+        row = rows.get(names)
         if row is None:  # the baseline is the better one: its difference from the other was tested
-            row = turned(rows[column, names[1], names[0]], names[0])
+            row = turned(rows[names[1], names[0]], names[0])
         is_apart = row.is_significant(statistics.alpha)
         separate += [(first, second)] if is_apart else []
         found.append(RankedPair(*names, row, is_apart))
@@ -168,38 +152,33 @@ def _ranking(
     return SystemRanking(measure.name, tuple(systems), tuple(found))
 
 
-def _tests(
-    cells: Sequence[Hypothesis], orders: Mapping[int, Sequence[Scores]], statistics: Statistics
-) -> list[TestedDifference]:
+def _tests(cells: Sequence[Hypothesis], ordered: Sequence[Scores], statistics: Statistics) -> list[TestedDifference]:
     """The tests of all pairs; Tukey's are of all systems together. What is detectable is known of the baseline's."""
     base = cells[0].pair.baseline.run
     shown = [cell.pair.baseline.run == base for cell in cells]
     columns = paired_columns(cells, cells[0].pair.classes)
     if statistics.correction != "tukey":
         return family_tests(columns, statistics, sensitivity=shown)
-    size = len(cells) // len(orders)
-    alone = family_tests(columns, replace(statistics, correction="none"), size, sensitivity=shown)
-    p_of: dict[tuple[int, frozenset[str]], float | None] = {}
-    for column, ordered in orders.items():
-        kept, units = _common(ordered, column), cells[0].pair.units
-        result = tukey(
-            np.column_stack([run.values[kept, column] for run in ordered]),
-            units=None if units is None else units[kept],
-            resampling=Resampling(statistics.resamples, statistics.seed),
-        )
-        names = (frozenset((ordered[first].run, ordered[second].run)) for first, second in result.pairs)
-        p_of |= {(column, two): p for two, p in zip(names, result.p, strict=True)}
+    alone = family_tests(columns, replace(statistics, correction="none"), len(cells), sensitivity=shown)
+    kept, units = _common(ordered), cells[0].pair.units
+    result = tukey(
+        np.column_stack([run.values[kept, 0] for run in ordered]),
+        units=None if units is None else units[kept],
+        resampling=Resampling(statistics.resamples, statistics.seed),
+    )
+    names = (frozenset((ordered[first].run, ordered[second].run)) for first, second in result.pairs)
+    p_of = dict(zip(names, result.p, strict=True))
     tests = []
     for cell, test in zip(cells, alone, strict=True):
-        p = p_of[cell.column, frozenset((cell.pair.name, cell.pair.baseline.run))]
+        p = p_of[frozenset((cell.pair.name, cell.pair.baseline.run))]
         reason = NO_SHARED_QUERY if p is None and test.p is not None else test.reason
         tests.append(replace(test, p_corrected=p, reason=reason))
     return tests
 
 
-def _common(ordered: Sequence[Scores], column: int) -> Ints:
-    """The queries that have a value of every system."""
-    averaged = np.logical_and.reduce([run.averaged & ~np.isnan(run.values[:, column]) for run in ordered])
+def _common(ordered: Sequence[Scores]) -> Ints:
+    """The queries that have a value of every system on the primary measure."""
+    averaged = np.logical_and.reduce([run.averaged & ~np.isnan(run.values[:, 0]) for run in ordered])
     return np.flatnonzero(averaged)
 
 
