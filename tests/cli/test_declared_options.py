@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from rankgauge.cli.options.declared_options import SectionOption
+from rankgauge.cli.options.declared_options import KeyOption, SectionOption
 from tests.cli.test_help import COMMANDS
 
 # An option written by hand may have a default, limits or choices only if nothing else in the project states them.
@@ -39,11 +39,16 @@ TEXTS = set(
 )
 
 
+def is_key(option: click.Option) -> bool:
+    """Whether it is a key of the configuration, whose section declares it."""
+    return isinstance(option, KeyOption)
+
+
 def written_by_hand() -> Iterator[tuple[str, click.Option]]:
     for name, command in COMMANDS.items():
         for one in command.params:
             is_declared = isinstance(one, SectionOption) and one.declaration is not None
-            if isinstance(one, click.Option) and not is_declared and one.name != "help_all":
+            if isinstance(one, click.Option) and not is_declared and one.name != "help_all" and not is_key(one):
                 yield f"{name} {one.opts[-1]}", one
 
 

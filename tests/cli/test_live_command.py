@@ -120,7 +120,8 @@ def test_an_object_that_cannot_be_loaded_is_a_usage_error(
 
 
 def test_the_options_reach_the_retriever(folder: Path, command: Command) -> None:
-    options = "--k 1 --id id --set retriever.concurrency=2 --set retriever.timeout=5 --set retriever.retries=1 --max-failures 1 --format json".split()
+    options = "--k 1 --id id --set retriever.concurrency=2 --set retriever.timeout=5 --set retriever.retries=1".split()
+    options += "--max-failures 1 --format json".split()
     data = json.loads(live(command, *options, cases="broken.jsonl").out)
     assert data["runs"][0]["calls"]["requested_k"] == 1
     assert sys.modules["my_live_app"].asked.count("broken") == 2

@@ -121,8 +121,7 @@ def test_a_configuration_says_how_to_compare_and_options_win(command: Command, w
     assert list(data["runs"][0]["measures"]) == ["AP(rel=2)", "nDCG@10"]
     assert (data["conventions"]["query_set"], data["conventions"]["rel"]) == ("both", 2)
     assert data["kpi"]["name"] == "ours"
-    options = ("--test", "randomization", "-m", "RR", "--baseline", "lexical")
-    options += ("--set", "kpi=none", "--set", "measures.query_set=qrels")
+    options = "--test randomization -m RR --baseline lexical --set kpi=none --set measures.query_set=qrels".split()
     data = json.loads(command("compare", *files, "--config", config, "--format", "json", *options).out)
     assert data["comparison"]["baseline"] == "lexical"
     assert data["comparison"]["family"] == "randomization test, 500 resamples, seed 7; not corrected"

@@ -129,7 +129,7 @@ def test_a_configuration_may_be_a_mapping() -> None:
         ("retrieval_metrics:\n  performance:\n    batchsize: 1\n", "rankgauge.yaml:3: "),
         (
             "gate:\n  requires: [RR>0.5]\n",
-            "rankgauge.yaml:2: expected one of require, no_leaks, require_each, requirements, by, allow, corpus, baseline",
+            "rankgauge.yaml:2: expected one of require, no_leaks, require_each, requirements, by, allow, corpus, ",
         ),
         ("gate:\n  requires: [RR>0.5]\n", "did you mean 'require'?"),
         ("kpi:\n  bnads: {}\n", "did you mean 'bands'?"),

@@ -14,10 +14,10 @@ import pytest
 
 from rankgauge import Conventions, Settings, Statistics, UsageError
 from rankgauge.adapters.story.retrieval_quality import StorySearch
+from rankgauge.cli.options.declared_options import KeyOption
 from rankgauge.cli.options.outputs import View
 from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.run_difference import ComparedDepth
-from rankgauge.cli.options.declared_options import KeyOption
 from rankgauge.config.config_file import load_config, section_types
 from rankgauge.config.retriever_settings import BenchmarkSettings, Bm25Parameters, RetrieverCalls, RetrieverSettings
 from rankgauge.config.schema import Config

@@ -95,7 +95,7 @@ def test_a_result_below_the_minimum_score_is_a_refusal(tmp_path: Path) -> None:
     for least, false_answers in ((0.4, 1), (0.5, 0.5), (0.51, 0)):
         scores = evaluate(path, measures="FalseAnswer", conventions=Conventions(min_score=least))
         assert scores["FalseAnswer"] == false_answers
-    with pytest.raises(InputError, match="measures.min_score needs scores"):
+    with pytest.raises(InputError, match=r"measures\.min_score needs scores"):
         evaluate(
             log(tmp_path, {"query": "q", "retrieved": ["a"], "relevant": []}),
             measures="FalseAnswer",

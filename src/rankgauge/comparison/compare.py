@@ -144,7 +144,7 @@ def compare_evaluation(
     if scope == "all pairs" and any(pair.problems for pair in pairs):
         scope = "baseline"  # systems that cannot be compared with each other have no order
     depths = [note for at in others for note in comparability_notes(scores[at].measures, sides[at], sides[base])]
-    families, rankings = compared_families(pairs, scores, scope, statistics)
+    families, ranking = compared_families(pairs, scores, scope, statistics)
     differences = _by_system(pairs, families)
     groups = {column: group_differences(pairs, differences, column, statistics) for column in by}
     return Comparison(
@@ -156,8 +156,7 @@ def compare_evaluation(
         scope=scope,
         family=describe_families(families, statistics),
         family_sizes=family_sizes(families),
-        ranking=rankings[0] if rankings else None,
-        further_rankings=tuple(rankings[1:]),
+        ranking=ranking,
         agreement=measure_agreement(scores),
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},

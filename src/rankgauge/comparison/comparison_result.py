@@ -41,7 +41,6 @@ class Comparison(Tabular):
     family_sizes: tuple[int, ...]  # p values corrected for: of the primary measure, the others, those with lower better
     scope: Scope = "baseline"  # of the differences on the primary measure that are corrected together
     ranking: SystemRanking | None = None  # on the primary measure, if all pairs of systems are compared
-    further_rankings: tuple[SystemRanking, ...] = ()  # on the others, if letters are shown for all measures
     agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the order of three or more systems
     groups: tuple[GroupDifference, ...] = ()
     group_families: dict[str, str] = field(default_factory=dict)  # by column: over what p is corrected in its groups
@@ -152,7 +151,6 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "differences": [_difference(row, comparison.alpha) for row in comparison.differences],
         "target_difference": statistics.target_difference,
         "ranking": None if comparison.ranking is None else _ranking(comparison, comparison.ranking),
-        "further_rankings": [_ranking(comparison, ranking) for ranking in comparison.further_rankings],
         "agreement": [
             {"measures": list(row.measures), "tau": row.tau, "systems": row.systems, "reason": row.reason}
             for row in comparison.agreement

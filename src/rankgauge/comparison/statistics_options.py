@@ -11,8 +11,6 @@ from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import UsageError, nearest
 from rankgauge.stats.results import ALTERNATIVES, PAIRED_TESTS, PERMUTATIONS, RESAMPLES, Alternative, PairedTest
 
-Letters = Literal["primary", "all"]
-LETTERS: tuple[Letters, ...] = ("primary", "all")
 Scope = Literal["all pairs", "baseline", "best"]  # of the differences that are corrected together
 FEWEST_SYSTEMS, MOST_SYSTEMS = 3, 40  # that are compared in all pairs; 40 systems are 780 pairs
 LARGEST_CHANGES = 3  # of queries, each way: how many a comparison shows
@@ -60,13 +58,6 @@ class Statistics:
         Section.STATISTICS,
         flag="statistics.rope",
         limits=">0",
-    )
-    letters: Letters = setting(
-        "primary",
-        "With three or more systems and no --baseline, show letters for the first measure, or for all measures: all "
-        "pairs of systems are then compared on each.",
-        Section.STATISTICS,
-        choices=LETTERS,
     )
     target_difference: float | None = setting(
         None,

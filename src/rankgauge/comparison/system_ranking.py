@@ -89,62 +89,48 @@ def family_scope(systems: int, statistics: Statistics, *, is_chosen: bool) -> Sc
 
 def compared_families(
     pairs: Sequence[Pair], scores: Sequence[Scores], scope: Scope, statistics: Statistics
-) -> tuple[list[Family], list[SystemRanking]]:
-    """The families of the primary measure and of the others, and the rankings if all pairs are compared."""
+) -> tuple[list[Family], SystemRanking | None]:
+    """The families of the primary measure and of the others, and the ranking if all pairs are compared."""
     families: list[Family] = []
-    rankings: list[SystemRanking] = []
+    ranking: SystemRanking | None = None
     for name, columns in family_columns(pairs).items():
-        if scope == "all pairs" and (columns == [0] or statistics.letters == "all"):
-            family, found = _all_pairs(pairs, scores, columns, statistics)
+        if scope == "all pairs" and columns == [0]:
+            family, ranking = _all_pairs(pairs, scores, statistics)
             families.append(replace(family, name=name))
-            rankings += found
         elif (against := baseline_family(pairs, columns, statistics)) is not None:
             families.append(replace(against, name=name))
-    return families, rankings
+    return families, ranking
 
 
-def _all_pairs(
-    pairs: Sequence[Pair], scores: Sequence[Scores], columns: Sequence[int], statistics: Statistics
-) -> tuple[Family, list[SystemRanking]]:
-    """All pairs of systems on some measures: those with the baseline as they are, of others the better one first."""
+def _all_pairs(pairs: Sequence[Pair], scores: Sequence[Scores], statistics: Statistics) -> tuple[Family, SystemRanking]:
+    """All pairs on the primary measure: those with the baseline as they are, of others the better one first."""
     base = pairs[0].baseline.run
-    orders = {column: best_first(scores, scores[0].measures[column]) for column in columns}
-    known = {pair.name: pair for pair in pairs}
-    cells: list[Hypothesis] = []
-    for column, ordered in orders.items():
-        others = [Pair(*two, statistics) for two in combinations([run for run in ordered if run.run != base], 2)]
-        cells += [Hypothesis(pair, column, pair.shared) for pair in [*known.values(), *others]]
+    ordered = best_first(scores, scores[0].measures[0])
+    others = [Pair(*two, statistics) for two in combinations([run for run in ordered if run.run != base], 2)]
+    cells = [Hypothesis(pair, 0, pair.shared) for pair in [*pairs, *others]]
     shown = [cell.pair.baseline.run == base for cell in cells]  # what is detectable is known of the baseline's
     tests = family_tests(paired_columns(cells), statistics, sensitivity=shown)
     rows = [
         with_queries_needed(cell.pair.difference(cell.column, cell.queries, test), statistics)
         for cell, test in zip(cells, tests, strict=True)
     ]
-    by_pair = {
-        (cell.column, cell.pair.name, cell.pair.baseline.run): row for cell, row in zip(cells, rows, strict=True)
-    }
-    rankings = [_ranking(column, ordered, by_pair, statistics) for column, ordered in orders.items()]
+    by_pair = {(cell.pair.name, cell.pair.baseline.run): row for cell, row in zip(cells, rows, strict=True)}
     size = sum(row.p_corrected is not None for row in rows)
-    count = len(rows) // len(columns)
-    factors = [(count, "pair"), *([] if columns[0] == 0 else [(len(columns), "measure")])]
-    description = describe_family(statistics.correction, size, *factors)
+    description = describe_family(statistics.correction, size, (len(rows), "pair"))
     kept = tuple(row for cell, row in zip(cells, rows, strict=True) if cell.pair.baseline.run == base)
-    return Family(kept, size, description), rankings
+    return Family(kept, size, description), _ranking(ordered, by_pair, statistics)
 
 
 def _ranking(
-    column: int,
-    ordered: Sequence[Scores],
-    rows: Mapping[tuple[int, str, str], Difference],
-    statistics: Statistics,
+    ordered: Sequence[Scores], rows: Mapping[tuple[str, str], Difference], statistics: Statistics
 ) -> SystemRanking:
-    measure = ordered[0].measures[column]
+    measure = ordered[0].measures[0]
     found, separate = [], []
     for first, second in combinations(range(len(ordered)), 2):
         names = ordered[first].run, ordered[second].run
-        row = rows.get((column, *names))
+        row = rows.get(names)
         if row is None:  # the baseline is the better one: its difference from the other was tested
-            row = turned(rows[column, names[1], names[0]], names[0])
+            row = turned(rows[names[1], names[0]], names[0])
         is_apart = row.is_significant(statistics.alpha)
         separate += [(first, second)] if is_apart else []
         found.append(RankedPair(*names, row, is_apart))

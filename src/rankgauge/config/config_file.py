@@ -20,7 +20,8 @@ from rankgauge.io.formats.yaml_text import MAX_FILE_BYTES, Loaded, load_yaml
 from rankgauge.secrets import register_references
 
 Model = TypeVar("Model", bound=BaseModel)
-SECTIONS_OF_BLOCK = {"measures", "statistics", "performance"}  # retrieval_metrics has the settings of these
+BLOCK = "retrieval_metrics"
+SECTIONS_OF_BLOCK = {"measures", "statistics", "performance"}  # which have its settings
 
 
 def load_config(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ()) -> Config:
@@ -42,7 +43,14 @@ def _config_with(loaded: Loaded, source: str, sets: Sequence[str]) -> Config:
     data = loaded.data or {}
     if isinstance(data.get("measures"), list):
         data = {**data, "measures": {"names": data["measures"]}}
-    return _config(Loaded(with_sets(Config, data, sets), loaded.lines), source)
+    of_block = [text for text in sets if text.strip().startswith(BLOCK)]
+    others = [text for text in sets if text not in of_block]
+    data = with_sets(Config, data, of_block)
+    if BLOCK in data and others:
+        config = _config(Loaded(data, loaded.lines), source)
+        sections = {name: getattr(config, name).model_dump(exclude_unset=True) for name in SECTIONS_OF_BLOCK}
+        data = {**{name: section for name, section in data.items() if name != BLOCK}, **sections}
+    return _config(Loaded(with_sets(Config, data, others), loaded.lines), source)
 
 
 def with_sets(model: type[BaseModel], data: dict[str, Any], sets: Sequence[str], prefix: str = "") -> dict[str, Any]:
@@ -147,7 +155,7 @@ def _config(loaded: Loaded, source: str) -> Config:
     data = {} if loaded.data is None else loaded.data
     if not isinstance(data, dict):
         raise InputError.at(source, 1, f"expected sections such as 'measures:', found {type(data).__name__}")
-    if "retrieval_metrics" in data and SECTIONS_OF_BLOCK & set(data):
+    if BLOCK in data and SECTIONS_OF_BLOCK & set(data):
         section = sorted(SECTIONS_OF_BLOCK & set(data))[0]
         raise InputError.at(
             source,

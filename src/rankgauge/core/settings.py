@@ -86,8 +86,8 @@ class Setting(NamedTuple):
 
     ``flag`` is ``-l/--rel GRADE``, or ``--on/--off`` for a choice of two; an empty one is made from the name. It is
     ``statistics.seed`` if there is no option, only a key of ``rankgauge.yaml`` that ``--set`` takes, and ``-`` if the
-    file alone has it. ``--help`` shows what is common, ``--help-all`` the rest. ``kind`` is stated only if the type does
-    not say it: a size is a number of bytes, or a text such as 512M; a path is a text. The option of a list is
+    file alone has it. ``--help`` shows what is common, ``--help-all`` the rest. ``kind`` is stated only if the type
+    does not say it: a size is a number of bytes, or a text such as 512M; a path is a text. The option of a list is
     repeatable.
     """
 

@@ -129,7 +129,7 @@ def test_variants_are_read_too(tmp_path: Path, data: bytes) -> None:
 def test_beir_may_lack_its_header_if_the_format_is_given(tmp_path: Path) -> None:
     path = written(tmp_path, QRELS["beir"].split(b"\n", 1)[1])
     assert grades_of(read_qrels(path, format="beir")) == GRADES
-    with pytest.raises(InputError, match="--set reading.qrels_format=beir"):
+    with pytest.raises(InputError, match=r"--set reading\.qrels_format=beir"):
         read_qrels(path)
 
 

@@ -138,7 +138,7 @@ def test_columns_are_found_as_numpy_finds_them(odd: str, usual: list[str], colum
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(compiled, "scanner", None)
             expected = split_columns(pad(text.encode()), columns)
-        assert found.regular == expected.regular
+        assert not expected.regular
         for name in ("line", "count", "short", "short_count", "blank", "end"):
             assert getattr(found, name).tolist() == getattr(expected, name).tolist()
         assert [list(found.column(n)) for n in range(columns)] == [list(expected.column(n)) for n in range(columns)]

@@ -113,7 +113,7 @@ def test_without_all_chunks_there_is_no_ideal_ranking(tmp_path: Path) -> None:
         tmp_path / "run.jsonl",
         [{"query_id": query, "retrieved_contexts": [CHUNKS[doc] for doc in docs]} for query, docs in RANKINGS.items()],
     )
-    with pytest.raises(UsageError, match="reading.chunks"):
+    with pytest.raises(UsageError, match=r"reading\.chunks"):
         evaluate_gold(GOLD, run, ["alpha_nDCG@3"])
     scores = evaluate_gold(GOLD, run)
     assert not [measure for measure in scores.measures if measure.name.startswith("alpha_nDCG")]

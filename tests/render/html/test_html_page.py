@@ -279,9 +279,9 @@ def test_a_stored_baseline_has_values_and_no_ranking() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("texts", [True, False])
-def test_five_systems_and_a_thousand_queries_stay_below_400_kilobytes(texts: bool) -> None:
+def test_five_systems_and_a_thousand_queries_stay_below_440_kilobytes(texts: bool) -> None:
     page = as_html(report(5, 1000, texts=texts, resamples=50, measures=("nDCG@10", "AP", "RR", "R@50", "P@5")))
-    assert len(page.encode("utf-8")) <= 400_000
+    assert len(page.encode("utf-8")) <= 440_000
     data = data_of(page)
     assert data["depth"] >= 8
     assert all(data["rankings"])

@@ -48,7 +48,7 @@ def data_of(page: str) -> dict[str, Any]:
     """The data for the scripts, with one record for each query that has rankings, as ``data.js`` makes it."""
     packed = re.search(r'<script type="text/plain" id="data">(.*?)</script>', page, re.DOTALL)
     assert packed
-    content = zlib.decompress(bytes_of(packed[1]))
+    content = zlib.decompress(base64.b64decode(packed[1]))
     begin = 4 + int.from_bytes(content[:4], "little")
     columns = content[begin:]
 
@@ -67,14 +67,6 @@ def data_of(page: str) -> dict[str, Any]:
         records = dict(zip(queries, _records(table, len(data["systems"])), strict=True))
         data["rankings"] = [records.get(query) for query in range(len(data["queries"]))]
     return data
-
-
-def bytes_of(text: str) -> bytes:
-    """The bytes behind a text of 91 characters, each two of which are 13 bits."""
-    digits = [ord(character) - (101 if character == "~" else 35) for character in text]
-    padding, *numbers = (91 * first + second for first, second in zip(digits[::2], digits[1::2], strict=True))
-    bits = "".join(f"{number:013b}" for number in numbers)[: -padding or None]
-    return int(bits or "0", 2).to_bytes(len(bits) // 8, "big")
 
 
 def column_of(column: dict[str, Any], content: bytes) -> list[Any]:

@@ -72,7 +72,7 @@ from rankgauge.render.documents.comparison import Extent, comparison_document
         help="Compare with RUN: the name or the file of a run, or what `gate --write-baseline` stored.  "
         "[default: differences from the first, and p over all pairs of systems]",
     ),
-    *statistics_options("rope", "letters", "target_difference"),
+    *statistics_options("rope", "target_difference"),
     BY,
     *declared_options(Settings, "changes"),
     *CONVENTION_OPTIONS,

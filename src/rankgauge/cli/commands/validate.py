@@ -298,7 +298,7 @@ def runs_validate_command(
         return _check_rot(labels, corpus, stamp, checks.reading, output.format)
     if output.format not in ("table", "json"):
         raise UsageError(f"--format {output.format} lists labels that are compared with documents", hint="add --corpus")
-    if checks.preset is not None and not labels and queries is None:
+    if checks.preset is not None and queries is None and not (labels and checks.reading.matches_ids):
         raise UsageError(
             "--preset checks that every query is answered, and needs to know the queries",
             hint="add --queries or --labels",

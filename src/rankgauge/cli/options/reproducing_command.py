@@ -28,8 +28,9 @@ def reproducible_command(context: click.Context, omit: Sequence[str]) -> str:
         name = parameter.name or ""
         if name in omit:
             continue
-        is_path = isinstance(parameter.type, click.Path) or Path(str(value)).is_absolute()
-        text = _path(value) if is_path else plain_text(str(value))
+        key, sign, word = str(value).partition("=") if name == "sets" else ("", "", value)
+        is_path = isinstance(parameter.type, click.Path) or is_elsewhere(str(word))
+        text = key + sign + (_path(word) if is_path else plain_text(str(word)))
         if isinstance(parameter, click.Argument):
             words.append(text)
         elif getattr(parameter, "is_flag", False):
@@ -37,6 +38,12 @@ def reproducible_command(context: click.Context, omit: Sequence[str]) -> str:
         else:
             words += [parameter.opts[-1], text]
     return " ".join(map(shell_word, words))
+
+
+def is_elsewhere(text: str) -> bool:
+    """Whether a text is a path that is not below the working folder by its spelling."""
+    path = Path(text)
+    return path.is_absolute() or ".." in path.parts
 
 
 def data_date(context: click.Context) -> str | None:

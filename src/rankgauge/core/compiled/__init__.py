@@ -1,4 +1,4 @@
-"""The compiled scanner, which is optional: without it, or with ``RANKGAUGE_SCANNER=numpy``, NumPy does the same.
+"""The compiled scanner, which is optional: without it, or with ``RANKGAUGE_SCANNER=numpy``, Python does the same.
 
 One C file per concept: ``tokens`` (white space and columns), ``decimals`` (numbers), ``ids`` (hashes, order), ``sort``,
 ``join`` (the rows of a query), ``block`` (a part of a file), ``scattered`` (queries in many places),

@@ -1,7 +1,7 @@
 """CSV and TSV, MS MARCO's runs among them, read and written: columns by name, or by position without a header.
 
 A line without quotation marks is split at its delimiters; one with them is read as Python's csv module reads it. The
-extension splits plain lines, NumPy those of a block without quotation marks. Ids keep their exact bytes.
+extension splits plain lines, and Python the others. Ids keep their exact bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ from rankgauge.io.formats.named_columns import (
 )
 from rankgauge.io.formats.text_blocks import BLOCK_ROWS, TextBlocks, open_text
 from rankgauge.io.formats.trec import whole_grades, with_ranks, words, write_lines, write_qrels_rows
-from rankgauge.io.formats.white_space import pad
 
 # The number of columns of a file without a header → their names.
 POSITIONS: dict[Kind, dict[int, tuple[str, ...]]] = {
@@ -209,12 +208,6 @@ class Splitter(NamedTuple):
     delimiter: bytes
     is_quoted: bool = True  # whether a cell may be in quotation marks
 
-    def split(self, data: bytes, *, is_last: bool = True, before: int = 0) -> SplitLines:
-        """All lines of a text that comes after some others; what is not complete is left, unless it is the last."""
-        if self.is_quoted and b'"' in data:
-            return self._split_quoted(data, is_last, before)
-        return _split_plain(data if is_last else data[: data.rfind(b"\n") + 1], self.delimiter, before)
-
     def split_first(self, data: bytes, *, is_last: bool, before: int) -> SplitLines:
         """The first line that is not blank, and the blank ones before it."""
         begin = lines = 0
@@ -225,16 +218,20 @@ class Splitter(NamedTuple):
             line = data[begin:end]
             found = None
             if self.is_quoted and b'"' in line:
-                found = self._split_quoted(data[begin:], is_last, before + lines, most=1)
+                found = self.split(data[begin:], is_last=is_last, before=before + lines, most=1)
             elif line.removesuffix(b"\n").removesuffix(b"\r"):
-                found = _split_plain(line, self.delimiter, before + lines)
+                found = self.split(line, before=before + lines)
             if found is not None:
                 return found._replace(lines=lines + found.lines, size=begin + found.size)
             begin, lines = end, lines + 1
         return SplitLines(NO_ROWS, RaggedCells(Ids.from_bytes([]), NO_ROWS, NO_ROWS), lines, begin)
 
-    def _split_quoted(self, data: bytes, is_last: bool, before: int, most: int | None = None) -> SplitLines:
-        """Split line by line: a cell in quotation marks may contain delimiters, quotation marks and newlines."""
+    def split(self, data: bytes, *, is_last: bool = True, before: int = 0, most: int | None = None) -> SplitLines:
+        """All lines of a text that comes after some others, or the first ones that are not blank.
+
+        A line that is not complete is left, unless the text is the last. A cell in quotation marks may contain
+        delimiters, quotation marks and newlines.
+        """
         # Only a newline ends a line: str.splitlines would also split at U+2028 and 0x1C, which are part of an id.
         texts = data.decode("utf-8", "surrogateescape").split("\n")
         rest = texts.pop()
@@ -246,7 +243,8 @@ class Splitter(NamedTuple):
         at = 0
         while at < len(texts) and len(rows) != most:
             row, size = texts[at].removesuffix("\r").split(mark), 1
-            if '"' in texts[at]:
+            is_quoted = self.is_quoted and '"' in texts[at]
+            if is_quoted:
                 reader = csv.reader((text + "\n" for text in islice(texts, at, None)), delimiter=mark, strict=True)
                 try:
                     row = next(reader)
@@ -255,7 +253,7 @@ class Splitter(NamedTuple):
                         break
                     raise InputError.at(self.source, before + at + 1, csv_problem(error)) from None
                 size = reader.line_num
-            if row != [""] or '"' in texts[at]:
+            if row != [""] or is_quoted:
                 lines.append(before + at + 1)
                 rows.append(row)
             at += size
@@ -264,28 +262,6 @@ class Splitter(NamedTuple):
         used = sum(len(text.encode("utf-8", "surrogateescape")) + 1 for text in texts[:at])
         ragged = RaggedCells(cells, np.cumsum(count) - count, count)
         return SplitLines(np.array(lines, dtype=np.int64), ragged, at, min(used, len(data)))
-
-
-def _split_plain(data: bytes, delimiter: bytes, before: int) -> SplitLines:
-    """Split at every delimiter and newline."""
-    size = len(data)
-    if size and not data.endswith(b"\n"):
-        data += b"\n"
-    buffer = pad(data)
-    text = buffer[: len(data)]
-    is_newline = text == 0x0A
-    ends = np.flatnonzero(is_newline | (text == delimiter[0]))
-    start = np.concatenate([[0], ends + 1])[:-1].astype(np.int64)
-    length = ends - start
-    is_last = is_newline[ends]
-    # A carriage return before a newline belongs to the line ending.
-    length -= is_last & (length > 0) & (buffer[np.maximum(ends - 1, 0)] == 0x0D)
-    last_cells = np.flatnonzero(is_last)
-    count = np.diff(last_cells, prepend=-1)
-    first = last_cells - count + 1
-    lines = np.flatnonzero((count > 1) | (length[first] > 0))
-    ragged = RaggedCells(Ids(buffer, start, length), first[lines], count[lines])
-    return SplitLines(before + lines + 1, ragged, len(last_cells), size)
 
 
 def unguarded(ids: Ids) -> tuple[Ids, Ints]:

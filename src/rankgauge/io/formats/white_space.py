@@ -116,47 +116,25 @@ def split_columns(buffer: Bytes, columns: int, *, before: int = 0) -> TokenLines
 
 
 def _split_regular(buffer: Bytes, columns: int, before: int) -> TokenLines | None:
-    """The usual file: exactly this many columns on every line, one white-space byte between them. Otherwise None."""
-    end = _column_ends(buffer, columns)
-    if end is None:
+    """The usual file, split by the extension: this many columns on every line, one white-space byte between them."""
+    if compiled.scanner is None:
+        return None
+    rows = int(np.count_nonzero(buffer[: len(buffer) - PADDING] == NEWLINE))
+    end = np.empty((columns, rows), dtype=np.int64)
+    if not rows or not compiled.scanner.split(buffer, columns, end):
         return None
     return TokenLines(
         buffer=buffer,
-        end=end,
+        end=end.T,
         start=None,
-        line=np.arange(before + 1, before + len(end) + 1),
-        count=np.broadcast_to(np.int64(columns), len(end)),
+        line=np.arange(before + 1, before + rows + 1),
+        count=np.broadcast_to(np.int64(columns), rows),
         short=NO_LINES,
         short_count=NO_LINES,
         blank=NO_LINES,
-        total=len(end),
+        total=rows,
         before=before,
     )
-
-
-def _column_ends(buffer: Bytes, columns: int) -> Ints | None:
-    """Where each column of the usual file ends; None if a file is not one."""
-    text = buffer[: len(buffer) - PADDING]
-    if compiled.scanner is not None:
-        rows = np.count_nonzero(text == NEWLINE)
-        by_column = np.empty((columns, rows), dtype=np.int64)
-        if rows and compiled.scanner.split(buffer, columns, by_column):
-            return by_column.T
-    is_white = text <= SPACE
-    positions = np.flatnonzero(is_white)
-    count, rest = divmod(len(positions), columns)
-    if not count or rest or positions[0] == 0 or positions[-1] != len(text) - 1:
-        return None
-    end = positions.reshape(count, columns)
-    # The last white space of each line is a newline, no other is one, and no column is empty.
-    if (text[end[:, -1]] != NEWLINE).any() or (is_white[1:] & is_white[:-1]).any():
-        return None
-    if np.count_nonzero(text == SPACE) != count * (columns - 1):
-        # Tabs and the like are accepted; control characters that are not white space are not.
-        is_c_space = (text == SPACE) | ((text - np.uint8(TAB)) <= 4)
-        if np.count_nonzero(text == NEWLINE) != count or np.count_nonzero(is_c_space) != len(positions):
-            return None
-    return end
 
 
 def _split_any(buffer: Bytes, columns: int, before: int) -> TokenLines:

@@ -122,8 +122,8 @@ def group_parts(comparison: Comparison) -> list[Part]:
 def comparison_table(comparison: Comparison, *, bands: Bands | None = None) -> Table:
     """For each measure the systems, the baseline in its place; with the bands of their values if there are any."""
     shown = used(comparison.scores, bands)
-    rankings = [*([] if comparison.ranking is None else [comparison.ranking]), *comparison.further_rankings]
-    letters = {ranking.measure: ranked_letters(ranking) for ranking in rankings}
+    ranking = comparison.ranking
+    letters = {} if ranking is None else ranked_letters(ranking)
     columns = [*words("measure", "system"), *numbers("score")]
     columns += [] if shown is None else [TableColumn(BAND, may_hide=1)]
     columns += [*_difference_columns(comparison), *(numbers("group") if letters else [])]
@@ -142,7 +142,7 @@ def comparison_table(comparison: Comparison, *, bands: Bands | None = None) -> T
             else:
                 cells += _cells(comparison, comparison[run.run, measure.name])
             if letters:
-                cells.append(Words(letters.get(measure.name, {}).get(run.run, "")))
+                cells.append(Words(letters[run.run] if measure.name == comparison.primary else ""))
             rows.append(cells)
     for what, costs in cost_cells(comparison.scores).items():
         before = next(
@@ -225,7 +225,7 @@ def _legend(comparison: Comparison) -> str:
     is_marked = any(row.mark(comparison.alpha) for row in comparison.differences)
     texts = [
         *([f"{BETTER} {WORSE} significantly better, worse than {comparison.baseline}"] if is_marked else []),
-        *([f"same letter: not distinguishable on {_letters_on(comparison)}"] if comparison.ranking is not None else []),
+        *([f"same letter: not distinguishable on {comparison.primary}"] if comparison.ranking is not None else []),
         comparison.family,
         *([f"intervals are {kind}"] if kind else []),
         f"paired over {queries} queries",
@@ -236,10 +236,6 @@ def _legend(comparison: Comparison) -> str:
         ),
     ]
     return "; ".join(texts)
-
-
-def _letters_on(comparison: Comparison) -> str:
-    return "this measure" if comparison.further_rankings else comparison.primary
 
 
 def group_table(comparison: Comparison, by: str) -> Table:

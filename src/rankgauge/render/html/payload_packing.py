@@ -7,6 +7,7 @@ well.
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import zlib
@@ -23,11 +24,7 @@ MAX_LISTED_VALUES = 256  # of a column whose numbers are stored as places in a l
 LARGEST_NUMBER = 2.0**53  # a larger whole number is not exact in a script
 MAX_DIGITS = 15  # a longer number is not exact in a script
 LENGTH_BYTES = 4  # of the length of the JSON text
-ZLIB_HEADER, LAST_BLOCK = b"\x78\xda", b"\x03\x00"  # RFC 1950 and 1951: the strongest compression; an empty block
-PAIR_BITS, ALPHABET = 13, 91  # two characters of this alphabet hold 13 bits
-FIRST_CHARACTER, NO_MARKUP = ord("#"), {ord("<"): "~"}
-FAST_LEVEL = 1
-STRATEGIES = (zlib.Z_DEFAULT_STRATEGY, zlib.Z_FILTERED, zlib.Z_HUFFMAN_ONLY)
+FAST_LEVEL, BEST_LEVEL = 1, 9
 
 
 class Packer:
@@ -76,22 +73,17 @@ class Packer:
         }
 
     def compress(self, data: dict[str, Any]) -> str:
-        """The length of the JSON text, that text and the columns: zlib, as characters."""
-        parts = self._parts(data)
-        checksum = zlib.adler32(b"".join(parts)).to_bytes(4, "big")
-        return as_text(b"".join([ZLIB_HEADER, *map(_deflated, parts), LAST_BLOCK, checksum]))
+        """The length of the JSON text, that text and the columns: zlib, as base64."""
+        return as_text(zlib.compress(self.content(data), BEST_LEVEL))
 
     def estimated_size(self, data: dict[str, Any]) -> int:
         """About how many characters they will be; much faster."""
-        return sum(len(zlib.compress(part, FAST_LEVEL)) for part in self._parts(data)) * 16 // PAIR_BITS
+        return len(zlib.compress(self.content(data), FAST_LEVEL)) * 4 // 3
 
     def content(self, data: dict[str, Any]) -> bytes:
         """What is compressed: the same bytes with every version of zlib."""
-        return b"".join(self._parts(data))
-
-    def _parts(self, data: dict[str, Any]) -> list[bytes]:
         text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
-        return [len(text).to_bytes(LENGTH_BYTES, "little") + text, *self.parts]
+        return b"".join([len(text).to_bytes(LENGTH_BYTES, "little"), text, *self.parts])
 
     def _planes(self, codes: NDArray[np.uint64]) -> int:
         """Add the bytes of the numbers; the number of bytes that each needs."""
@@ -110,50 +102,26 @@ class Packer:
 
 
 def as_text(content: bytes) -> str:
-    """Bytes as visible characters other than ``<``: each 13 bits are two of 91 characters, 8% shorter than base64.
-
-    The first two characters are the number of bits that were added at the end.
-    """
-    bits = np.unpackbits(np.frombuffer(content, dtype=np.uint8))
-    padding = -len(bits) % PAIR_BITS
-    padded = np.concatenate([bits, np.zeros(padding, dtype=np.uint8)]).reshape(-1, PAIR_BITS)
-    numbers = np.append(padding, padded @ (1 << np.arange(PAIR_BITS)[::-1]))
-    pairs = np.column_stack(np.divmod(numbers, ALPHABET)) + FIRST_CHARACTER
-    return pairs.astype(np.uint8).tobytes().decode("ascii").translate(NO_MARKUP)
+    """Bytes as characters that HTML does not change."""
+    return base64.b64encode(content).decode("ascii")
 
 
 def decompressed(text: str, max_bytes: int) -> bytes:
     """What ``Packer.compress`` made into characters; raises ``ValueError`` if it is something else, or longer."""
+    try:
+        content = base64.b64decode(text, validate=True)
+    except ValueError:
+        raise ValueError("other characters than those of packed data") from None
+    if as_text(content) != text:
+        raise ValueError("other characters than those of packed data")
     stream = zlib.decompressobj()
     try:
-        content = stream.decompress(_from_text(text), max_bytes)
+        unpacked = stream.decompress(content, max_bytes)
     except zlib.error as error:
         raise ValueError(str(error)) from None
     if not stream.eof or stream.unused_data:
         raise ValueError("it does not end where it should")
-    return content
-
-
-def _from_text(text: str) -> bytes:
-    """The bytes that ``as_text`` made into characters."""
-    if not text.isascii() or len(text) < 2 or len(text) % 2:
-        raise ValueError("other characters than those of packed data")
-    digits = np.frombuffer(text.replace("~", "<").encode("ascii"), dtype=np.uint8).astype(np.int64) - FIRST_CHARACTER
-    padding, *numbers = (digits.reshape(-1, 2) @ (ALPHABET, 1)).tolist()
-    bits = (np.array(numbers, dtype=np.int64)[:, None] >> np.arange(PAIR_BITS)[::-1]) & 1
-    content = np.packbits(bits.astype(np.uint8).ravel()[: PAIR_BITS * len(numbers) - padding]).tobytes()
-    if as_text(content) != text:
-        raise ValueError("other characters than those of packed data")
-    return content
-
-
-def _deflated(content: bytes) -> bytes:
-    """Blocks for this content alone, by the strategy that makes them smallest; more blocks may follow."""
-    out = []
-    for strategy in STRATEGIES:
-        compressor = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, strategy)
-        out.append(compressor.compress(content) + compressor.flush(zlib.Z_FULL_FLUSH))
-    return min(out, key=len)
+    return unpacked
 
 
 def shared_prefixes(ids: Ids) -> Ints:

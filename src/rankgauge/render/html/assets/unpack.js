@@ -8,20 +8,8 @@ async function unpack() {
   return JSON.parse(text, (_, value) => (value && Array.isArray(value.packed) ? unpackColumn(value, bytes) : value));
 }
 
-// Each two of 91 characters are 13 bits, with ~ instead of <; the first two say how many bits at the end do not count.
 function bytesOf(text) {
-  const digit = (at) => text.charCodeAt(at) - (text[at] === '~' ? 101 : 35);
-  const bytes = new Uint8Array((13 * (text.length / 2 - 1) - digit(1)) / 8);
-  let [bits, held, next] = [0, 0, 0];
-  for (let at = 2; at < text.length; at += 2) {
-    bits = (bits << 13) | (91 * digit(at) + digit(at + 1));
-    for (held += 13; held >= 8 && next < bytes.length; next += 1) {
-      held -= 8;
-      bytes[next] = bits >> held;
-      bits &= (1 << held) - 1;
-    }
-  }
-  return bytes;
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
 function unpackColumn(column, bytes) {
