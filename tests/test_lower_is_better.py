@@ -196,5 +196,6 @@ def test_swapping_two_systems_negates_every_difference(one: int, other: int) -> 
         assert (row.effect.wins, row.effect.losses) == (turned.effect.losses, turned.effect.wins)
         assert row.p_corrected == turned.p_corrected
         assert row.outcome(0.05) == opposite.get(turned.outcome(0.05), turned.outcome(0.05))
-        ends = row.interval.low, row.interval.high
-        assert ends == pytest.approx((-(turned.interval.high or 0.0), -(turned.interval.low or 0.0)), abs=1e-12)
+        turned_ends = (turned.interval.high, turned.interval.low)
+        for end, other_end in zip((row.interval.low, row.interval.high), turned_ends, strict=True):
+            assert end == (None if other_end is None else pytest.approx(-other_end, abs=1e-12))

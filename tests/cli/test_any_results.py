@@ -504,56 +504,25 @@ def test_labels_in_the_place_of_results_are_named(folder: Path, command: Command
     assert "any_search" not in sys.modules or not sys.modules["any_search"].asked
 
 
-def test_agreement_and_tune_take_labels_by_text(folder: Path, command: Command) -> None:
+def test_tune_takes_labels_by_text_and_agreement_does_not(folder: Path, command: Command) -> None:
     rows = [
         {"query_id": query, "query": TEXTS[query], "gold": [f"the text of {doc}" for doc in docs]}
         for query, docs in RELEVANT.items()
     ]
     Path("gold.jsonl").write_text(json_lines(rows))
-    others = [{**row, "gold": ["the text of x1"]} for row in rows]
-    Path("other.jsonl").write_text(json_lines(others))
     assert command("evaluate", "cases.jsonl", "any_search:search", "-m", "RR@3", "-o", "new.jsonl").code == 0
     lines = [json.loads(line) for line in Path("new.jsonl").read_text().splitlines()]
     for line in lines:
         line["retrieved"] = [{**one, "score": -one["score"]} for one in line["retrieved"]]
     Path("reversed.jsonl").write_text(json_lines(lines))
     words = ("new.jsonl", "reversed.jsonl", "-m", "StRecall@1", "--set", "reading.tolerance=0")
-    agreed = command("agreement", "gold.jsonl", "other.jsonl", *words, "--format", "json")
-    assert agreed.code == 0, agreed.err
-    found = json.loads(agreed.out)["measures"][0]["values"]
-    for side, labels in enumerate(("gold.jsonl", "other.jsonl")):
-        for name in ("new.jsonl", "reversed.jsonl"):
-            one = command("evaluate", labels, name, *words[2:], "--format", "json")
-            assert found[name][side] == json.loads(one.out)["runs"][0]["measures"]["StRecall@1"]["value"]
+    refused = command("agreement", "gold.jsonl", "cases.jsonl", *words[:2])
+    assert (refused.code, "agreement takes labels by ids, not by text" in refused.err) == (64, True)
     tuned = command("tune", "gold.jsonl", *words, "--format", "json")
     assert json.loads(tuned.out)["measure"] == "StRecall@1"
     live = ("any_search:search", "old.run", "--queries", "queries.jsonl", "--set", "retriever.concurrency=2")
     assert command("agreement", "cases.jsonl", "qrels.txt", *live).code == 0
     assert command("tune", "qrels.txt", *live).code == 0
-
-
-@pytest.mark.parametrize("labels", [("gold.jsonl", "qrels.txt"), ("cases.jsonl", "gold.jsonl")])
-def test_agreement_takes_labels_by_text_beside_labels_by_id(
-    folder: Path, command: Command, labels: tuple[str, str]
-) -> None:
-    # The quotes say the same as the ids, also d5, which nothing retrieves: every value is the same on both sides.
-    rows = [
-        {"query_id": query, "query": TEXTS[query], "gold": [f"the text of {doc}" for doc in docs]}
-        for query, docs in RELEVANT.items()
-    ]
-    Path("gold.jsonl").write_text(json_lines(rows))
-    docs = sorted({doc for docs in (*RANKINGS.values(), *RELEVANT.values()) for doc in docs} - {"d5"})
-    Path("chunks.jsonl").write_text(json_lines([{"_id": doc, "text": f"the text of {doc}"} for doc in docs]))
-    assert command("evaluate", "cases.jsonl", "any_search:search", "-m", "RR@3", "-o", "new.jsonl").code == 0
-    for results in (("new.jsonl", "any_search:search"), ("my.run", "old.run", "--set", "reading.chunks=chunks.jsonl")):
-        words = (*results, "-m", "RR@3", "-m", "R@3", "-m", "nDCG@3")
-        done = command("agreement", *labels, *words, "--format", "json")
-        assert done.code == 0, done.err
-        assert "a result that contains one of its quotes counts as a relevant document" in done.err
-        for row in json.loads(done.out)["measures"]:
-            assert all(0 < first == second < 1 for first, second in row["values"].values()), row
-    refused = command("agreement", *labels, "my.run", "old.run")
-    assert (refused.code, "has no texts" in refused.err) == (2, True)
 
 
 def test_tune_takes_any_labels_and_results_in_python(folder: Path) -> None:

@@ -14,7 +14,6 @@ from rankgauge import Reading, compare, evaluate, evaluate_retriever, gate
 from rankgauge.benchmark.label_inputs import read_label_file
 from rankgauge.benchmark.plan import plan_of_results
 from rankgauge.benchmark.run import run_benchmark
-from rankgauge.comparison.order_agreement import qrels_agreement
 from rankgauge.errors import InputError
 from rankgauge.io.byte_streams import LoadedFile, load_file
 from rankgauge.rag.cases import read_cases
@@ -71,7 +70,6 @@ COMMANDS: dict[str, Callable[[list[str], list[str]], list[str]]] = {
     "evaluate": lambda runs, options: ["evaluate", "cases.jsonl", *runs, "-m", "RR", *options],
     "compare": lambda runs, options: ["compare", "cases.jsonl", *runs, "-m", "RR", *options],
     "gate": lambda runs, options: ["gate", "cases.jsonl", runs[1], "--baseline", runs[0], "-m", "RR", *options],
-    "agreement": lambda runs, options: ["agreement", "cases.jsonl", "cases.jsonl", *runs, "-m", "RR", *options],
     "tune": lambda runs, options: ["tune", "cases.jsonl", *runs, "-m", "RR", *options],
     "benchmark run": lambda runs, options: ["benchmark", "run", "cases.jsonl", *runs, "-m", "RR", "-o", "b", *options],
 }
@@ -110,24 +108,11 @@ def test_a_rule_means_the_same_in_every_command(command: Command, rule: str, nam
     write_files(rule, same=rule == "text")
     outcome = command(*COMMANDS[name](list(RESULTS[kind]), RULES[rule][1]))
     assert outcome.code == 0, outcome.err
-    if name != "agreement":
-        assert "0.333" in outcome.out
-        assert "1.000" in outcome.out
+    assert "0.333" in outcome.out
+    assert "1.000" in outcome.out
     if name == "benchmark run":
         verified = command("benchmark", "verify", "b")
         assert verified.code == 0, verified.err + verified.out
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("rule", RULES)
-def test_both_sides_of_agreement_are_matched(command: Command, rule: str) -> None:
-    write_files(rule, same=False)
-    words = COMMANDS["agreement"](list(RESULTS["files"]), [*RULES[rule][1], "--format", "json"])
-    values = json.loads(command(*words).out)["measures"][0]["values"]
-    assert values == {
-        "old.jsonl": [pytest.approx(1 / 3)] * 2,
-        "new.jsonl": [1.0] * 2,
-    }
 
 
 @pytest.mark.usefixtures("folder")
@@ -169,8 +154,6 @@ def test_a_rule_means_the_same_in_python(rule: str) -> None:
     assert str(result.verdict) == "pass"
     tuned = tune("cases.jsonl", ["old.jsonl", "new.jsonl"], measure="RR", reading=reading)
     assert [(score.dev, score.test) for score in tuned.scores[:2]] == [(third, third), (1.0, 1.0)]
-    agreement = qrels_agreement("cases.jsonl", "cases.jsonl", ["old.jsonl", "new.jsonl"], ["RR"], reading=reading)
-    assert agreement.measures[0].values == {"old.jsonl": (third, third), "new.jsonl": (1.0, 1.0)}
     live = evaluate_retriever(module["old"], read_cases("cases.jsonl", reading=reading), k=3)
     assert [live.mean_mrr, live.mean_hit_rate] == [third, 1.0]
     report = run_benchmark(plan_of_results("cases.jsonl", ["old.jsonl", module["new"]], reading=reading), "b")

@@ -246,17 +246,3 @@ def test_the_family_says_what_was_drawn() -> None:
     assert family(test="randomization") == (
         "randomization test, 500 resamples, seed 0; Holm over 3 comparisons (3 pairs)"
     )
-
-
-def test_measures_say_how_they_agree_on_the_order_of_systems() -> None:
-    found = compare(QRELS, {"poor": POOR, "good": GOOD, "lucky": LUCKY}, "nDCG@10 AP FirstRel NumRet")
-    taus = {one.measures: one.tau for one in found.agreement}
-    assert set(taus) == {("nDCG@10", "AP"), ("nDCG@10", "FirstRel"), ("AP", "FirstRel")}  # more results are no better
-    values = {name: [run[name] or 0.0 for run in found.scores] for name in ("nDCG@10", "AP", "FirstRel")}
-    assert taus["nDCG@10", "AP"] == pytest.approx(stats.kendalltau(values["nDCG@10"], values["AP"]).statistic)
-    turned = [-value for value in values["FirstRel"]]  # the lower, the better
-    assert taus["AP", "FirstRel"] == pytest.approx(stats.kendalltau(values["AP"], turned).statistic)
-    assert remarks(found)[-1].endswith("; two random orders of 3 systems are the same in 1 of 6 cases")
-    assert found.to_dict()["agreement"][0]["systems"] == 3
-    assert compare(QRELS, {"poor": POOR, "good": GOOD}, "nDCG@10 AP").agreement == ()
-    assert remarks(compare(QRELS, {"poor": POOR, "good": GOOD}, "nDCG@10 AP")) == []

@@ -273,7 +273,7 @@ def test_options_of_asking_apply_to_the_users_own_among_several(own: Path, comma
     assert command(*fetch, *names, "--set", "reading.scores=distance", "-o", "runs/").code == 0
     assert read_run("runs/search.trec").ranked().docs.to_text()[:2] == ["kb-001", "kb-004"]
     done = command(*fetch, *retriever_words("lexical"), "--set", "reading.scores=distance", "-o", "r")
-    assert (done.code, "--scores applies to a retriever of your own" in done.err) == (64, True)
+    assert (done.code, "--set reading.scores applies to a retriever of your own" in done.err) == (64, True)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ difference_families  differences that are corrected together: over all queries, 
 comparison_result    Comparison: all of it, also as plain data
 answer_sentences     which system is better, in sentences
 system_ranking       three or more systems, and which of them can be distinguished
-order_agreement      whether measures, or two sets of judgments, order the systems alike
+order_agreement      whether two sets of judgments order the systems alike
 document_changes     which documents changed a value
 run_difference       how much two runs differ, without judgments
 label_changes        what changed between two versions of the judgments

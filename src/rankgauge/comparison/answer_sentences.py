@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rankgauge.comparison.comparability import Incomparable, shared_causes
-from rankgauge.comparison.order_agreement import FEW_SYSTEMS
 from rankgauge.comparison.statistics_options import MOST_SYSTEMS
 from rankgauge.core.formatting import given, number, p_equals, percent, plural, text_of
 from rankgauge.evaluation.scores import best_first
@@ -247,16 +245,13 @@ def _too_few(comparison: Comparison, row: Difference) -> str:
     return f"{plural(row.n, 'query')} {verb} too few for the {comparison.statistics.test} test to be significant at all"
 
 
-# Remarks besides the table: the queries that would be needed, groups, agreement of measures.
-
-MAX_MEASURE_PAIRS = 6  # JSON has all of them
+# Remarks besides the table: the queries that would be needed, groups.
 
 
 def remarks(comparison: Comparison) -> list[str]:
     """One sentence each; none if nothing was asked for."""
     statistics, systems = comparison.statistics, comparison.systems
-    out = [_queries_needed(comparison, system) for system in systems] if statistics.target_difference else []
-    return out + ([_agreement(comparison)] if comparison.agreement else [])
+    return [_queries_needed(comparison, system) for system in systems] if statistics.target_difference else []
 
 
 def group_remarks(comparison: Comparison, by: str) -> list[str]:
@@ -276,17 +271,6 @@ def _queries_needed(comparison: Comparison, system: str) -> str:
         f"queries needed to detect a true difference of {target} between {system} "
         f"and {comparison.baseline} with 80% power{corrected}: {', '.join(counts)}"
     )
-
-
-def _agreement(comparison: Comparison) -> str:
-    systems = comparison.agreement[0].systems
-    pairs = sorted(comparison.agreement, key=lambda row: 2.0 if row.tau is None else row.tau)
-    listed = [f"{' and '.join(row.measures)} {number(row.tau, 2)}" for row in pairs[:MAX_MEASURE_PAIRS]]
-    more = f", and {len(pairs) - MAX_MEASURE_PAIRS} more pairs" if len(pairs) > MAX_MEASURE_PAIRS else ""
-    caveat = ""
-    if systems < FEW_SYSTEMS:
-        caveat = f"; two random orders of {systems} systems are the same in 1 of {math.factorial(systems)} cases"
-    return f"agreement of measures on the order of {systems} systems (Kendall's tau): {', '.join(listed)}{more}{caveat}"
 
 
 # How often the same queries were used to choose between systems: a winner of many comparisons may win by chance.

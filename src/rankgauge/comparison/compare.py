@@ -27,7 +27,6 @@ from rankgauge.comparison.differences import Difference, Pair, shared_queries
 from rankgauge.comparison.document_changes import QueryChange, explain
 from rankgauge.comparison.gate.baseline import Baseline, stored_scores
 from rankgauge.comparison.gate.baseline_file import stored_baseline
-from rankgauge.comparison.order_agreement import measure_agreement
 from rankgauge.comparison.statistics_options import LARGEST_CHANGES, Statistics
 from rankgauge.comparison.system_ranking import compared_families, family_scope
 from rankgauge.core.hits import Joined
@@ -157,7 +156,6 @@ def compare_evaluation(
         family=describe_families(families, statistics),
         family_sizes=family_sizes(families),
         ranking=ranking,
-        agreement=measure_agreement(scores),
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},
         evaluation=evaluation if joins and all(join is not None and join.shown is not None for join in joins) else None,

@@ -10,7 +10,6 @@ import numpy as np
 from rankgauge.comparison.answer_sentences import answer, headline
 from rankgauge.comparison.differences import Difference, GroupDifference, shared_queries
 from rankgauge.comparison.document_changes import QueryChange
-from rankgauge.comparison.order_agreement import MeasureAgreement
 from rankgauge.comparison.statistics_options import Scope, Statistics
 from rankgauge.comparison.system_ranking import SystemRanking
 from rankgauge.core.result_views import Columns, ResultTuple, Tabular
@@ -41,7 +40,6 @@ class Comparison(Tabular):
     family_sizes: tuple[int, ...]  # p values corrected for: of the primary measure, the others, those with lower better
     scope: Scope = "baseline"  # of the differences on the primary measure that are corrected together
     ranking: SystemRanking | None = None  # on the primary measure, if all pairs of systems are compared
-    agreement: tuple[MeasureAgreement, ...] = ()  # of the measures on the order of three or more systems
     groups: tuple[GroupDifference, ...] = ()
     group_families: dict[str, str] = field(default_factory=dict)  # by column: over what p is corrected in its groups
     changes: dict[str, tuple[QueryChange, ...]] = field(default_factory=dict)  # by system, on the first measure
@@ -151,10 +149,6 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "differences": [_difference(row, comparison.alpha) for row in comparison.differences],
         "target_difference": statistics.target_difference,
         "ranking": None if comparison.ranking is None else _ranking(comparison, comparison.ranking),
-        "agreement": [
-            {"measures": list(row.measures), "tau": row.tau, "systems": row.systems, "reason": row.reason}
-            for row in comparison.agreement
-        ],
         "groups": [_group(row, comparison.alpha) for row in comparison.groups],
         "group_families": comparison.group_families,
         "changes": {

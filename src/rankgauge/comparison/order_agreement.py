@@ -1,10 +1,9 @@
-"""Whether the order of the systems is the same: by two sets of judgments, or by two measures."""
+"""Whether the order of the systems is the same by two sets of judgments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 from rankgauge.core.formatting import number
@@ -18,7 +17,6 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.io.read import as_qrels, runs_and_notes
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import OpenedInputs, Opening, open_inputs
-from rankgauge.io.sources import is_plain
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
 from rankgauge.stats.rank_correlation import Agreement, discordant_pairs, kendall_tau, tau_ap
@@ -112,31 +110,32 @@ def qrels_agreement(
 
     Each set averages over its own queries, so the two need not share any. Labels and results are as for ``compare``; a
     live retriever is asked the queries of the first labels, whose texts may be those of ``queries``. ``opening`` says
-    how retrievers are asked and labels by text are matched. Beside labels by id, a result that contains a quote of
-    labels by text counts as a relevant document.
+    how retrievers are asked. Both sets of labels are ids.
     """
     names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
     conventions, reading = conventions or Conventions(), replace(reading or Reading(), fingerprint=True)
     depth = needed_depth(conventions.measures(measures))
     opening = opening or Opening(depth)
     opening = replace(opening, depth=depth, needs_rankings=True, newest="named", log_is_system=False)
+    if not reading.matches_ids:
+        raise UsageError("agreement matches labels by exact ids", hint="leave out match in section reading")
     opened = open_inputs(first, listed, reading, queries, opening)
-    is_matched = not (is_plain(second, "qrels") and reading.matches_ids)  # then labels may be matched with results
-    other = open_inputs(second, opened.results if is_matched else [], reading, queries, opening)
-    other = other if is_matched else replace(other, results=opened.results)
-    if opened.is_by_text != other.is_by_text:  # no measure takes both
-        opened, other = (one.graded(opened.results, reading) for one in (opened, other))
+    other = open_inputs(second, [], reading, queries, opening)
+    if opened.is_by_text or other.is_by_text:
+        raise UsageError(
+            "agreement takes labels by ids, not by text",
+            hint="write judgments of the quotes: rankgauge labels resolve LABELS --chunks CHUNKS -o FILE",
+        )
     loaded = [  # with the same default measures, whatever kind of labels each side has
-        one if one.is_by_text else replace(one, labels=as_qrels(one.labels, reading), are_cases=False)
-        for one in (opened, other)
+        replace(one, labels=as_qrels(one.labels, reading), are_cases=False) for one in (opened, other)
     ]
     sides: list[Qrels] = []
     scored: list[tuple[Scores, Scores]] = []
     notes = [*opened.notes, *other.notes]
-    for pair in _runs_of_sides(opened, other, reading, notes):
+    for run in _runs_of(opened, reading, notes):
         evaluations = [
             evaluate_opened(replace(one, results=[run]), measures, conventions=conventions, reading=reading)
-            for one, run in zip(loaded, pair, strict=True)
+            for one in loaded
         ]
         sides = sides or [evaluation.qrels for evaluation in evaluations]
         scored.append((evaluations[0].scores[0], evaluations[1].scores[0]))
@@ -159,18 +158,8 @@ def qrels_agreement(
     )
 
 
-def _runs_of_sides(
-    first: OpenedInputs, second: OpenedInputs, reading: Reading, notes: list[Note]
-) -> Iterator[tuple[Run, Run]]:
-    """The runs as either side scores them; each is read once unless labels were matched with copies of them."""
-    if list(map(id, first.results)) == list(map(id, second.results)):
-        yield from ((run, run) for run in _runs_of(first, reading, notes))
-    else:
-        yield from zip(*(_runs_of(one, reading, notes) for one in (first, second)), strict=True)
-
-
 def _runs_of(opened: OpenedInputs, reading: Reading, notes: list[Note]) -> Iterator[Run]:
-    """The runs of one side, one after the other: they do not stay in memory."""
+    """The runs, one after the other: they do not stay in memory."""
     for result in opened.results:
         runs, found = runs_and_notes(result, reading)
         notes += found
@@ -224,40 +213,3 @@ def _measure_data(row: OrderAgreement) -> dict[str, Any]:
             for swap in row.swaps
         ],
     }
-
-
-# Whether measures rank the systems in the same order.
-
-MIN_SYSTEMS = 3  # two systems have one order or the other, which is not a correlation
-FEW_SYSTEMS = 6  # below this, orders often agree by chance
-
-
-@dataclass(frozen=True)
-class MeasureAgreement:
-    """Kendall's tau-b of the rankings of systems by two measures; None if one of them ranks nothing."""
-
-    measures: tuple[str, str]
-    tau: float | None
-    systems: int
-    reason: str | None = None
-
-
-def measure_agreement(scores: Sequence[Scores]) -> tuple[MeasureAgreement, ...]:
-    """One row per pair of measures, for three or more systems, by their values over all queries."""
-    if len(scores) < MIN_SYSTEMS:
-        return ()
-    ranked = {
-        measure.name: _values(scores, measure)
-        for measure in scores[0].measures
-        if measure.definition.direction and all(run[measure] is not None for run in scores)
-    }
-    out = []
-    for first, second in combinations(ranked, 2):
-        tau = kendall_tau(ranked[first], ranked[second])
-        out.append(MeasureAgreement((first, second), tau.value, len(scores), tau.reason))
-    return tuple(out)
-
-
-def _values(scores: Sequence[Scores], measure: Measure) -> list[float]:
-    """The systems' values, turned so that higher is better."""
-    return [measure.definition.direction * (run[measure] or 0.0) for run in scores]

@@ -51,7 +51,6 @@ LATER = {  # what rooms after this one do, imported on first use
     "is quoted": "rankgauge.labels.gold.gold_labels:is_gold_record",
     "evaluate by text": "rankgauge.labels.gold.gold_evaluation:evaluate_gold_runs",
     "judge by text": "rankgauge.labels.gold.gold_evaluation:judge_runs",
-    "grade by text": "rankgauge.labels.gold.gold_evaluation:grade_runs",
     "text labels": "rankgauge.labels.gold.gold_evaluation:as_gold_inputs",
     "matching": "rankgauge.io.matching:LabelMatching",
     "shown text ids": "rankgauge.io.matching:with_shown_text_ids",

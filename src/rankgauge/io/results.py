@@ -111,13 +111,6 @@ class OpenedInputs:
         notes = (*self.notes, *parts[0].notes)
         return replace(self, labels=parts[0].judgments, results=parts[0].runs, notes=notes, is_by_text=False)
 
-    def graded(self, results: Sequence[Any], reading: Reading) -> OpenedInputs:
-        """With one grade per document in place of labels by text, by the texts of these results."""
-        if not self.is_by_text:
-            return self
-        part = later("grade by text")(self.labels, results, reading=reading, queries=self.queries)
-        return replace(self, labels=part.judgments, notes=(*self.notes, *part.notes), is_by_text=False)
-
     @property
     def default_measures(self) -> tuple[str, ...] | None:
         """The measures if none is named: those of stored values, or those of test cases; None: the usual ones."""

@@ -13,8 +13,8 @@ from rankgauge.cli.options.inputs import (
     NamedInputs,
     asking_with_k,
     check_one_stdin,
-    matching_options,
     named_files,
+    reading_options,
 )
 from rankgauge.cli.options.outputs import PAGE_FORMATS, ROW_FORMATS, View, format_option, view_options
 from rankgauge.cli.printing import collected_notes, print_warnings, write_document
@@ -25,8 +25,6 @@ from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.results import Opening
 from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.ranking_agreement import agreement_document
-
-SOURCE_NAMES = ("queries", "chunks", "documents", "coverage", "tolerance")  # both arguments before results are labels
 
 
 @documented(
@@ -49,8 +47,8 @@ SOURCE_NAMES = ("queries", "chunks", "documents", "coverage", "tolerance")  # bo
     refused={"by": "agreement has no groups of queries: keep its settings in another file"},
 )
 @view_options(format_option("table", "json", *ROW_FORMATS, *PAGE_FORMATS))
-@option_group("sources", LabelSources, *declared_options(LabelSources, *SOURCE_NAMES))
-@matching_options()
+@option_group("sources", LabelSources, *declared_options(LabelSources, "queries"))
+@reading_options
 @asking_with_k
 @NO_CODE
 def agreement_command(
@@ -66,8 +64,8 @@ def agreement_command(
     """Show whether two sets of labels rank systems in the same order.
 
     For each measure: Kendall's tau, tau-ap with LABELS1 as the truth, and the pairs of systems that swap. Each set of
-    labels averages over its own queries. Labels and RESULTS are those of `rankgauge evaluate`; a live retriever is
-    asked the queries of LABELS1.
+    labels averages over its own queries. Labels are ids, and RESULTS are those of `rankgauge evaluate`; a live
+    retriever is asked the queries of LABELS1.
     """
     named = NamedInputs(first, runs, sources)
     check_one_stdin(*named.files, *named_files(second))
@@ -81,7 +79,7 @@ def agreement_command(
             conventions=settings.conventions,
             reading=reading,
             queries=sources.queries,
-            opening=Opening(0, asking=asking, text_labels=named.text_labels()),
+            opening=Opening(0, asking=asking),
         )
     write_document(agreement_document(agreement, notes), view.format)
     print_warnings(notes)

@@ -33,7 +33,6 @@ from rankgauge.labels.gold.gold_judgments import GoldOptions, gold_judgments
 from rankgauge.labels.gold.gold_labels import AnyGold, GoldLabels, read_gold, with_span_texts
 from rankgauge.labels.gold.matching import MatchProgress, match_labels
 from rankgauge.labels.gold.quote_matches import QuoteMatches
-from rankgauge.labels.gold.resolved_labels import resolve_labels
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
 from rankgauge.measures.registry import ANSWER_MEASURES, GOLD_MEASURES, LEAK_MEASURES
@@ -172,33 +171,6 @@ def judge_runs(
         notes = (*labels.notes, *match_notes(labels, matches, is_complete=inputs.chunks is not None))
         parts.append(JudgedRuns(judgments, members, rows, notes, labels.query_texts))
     return parts
-
-
-def grade_runs(
-    inputs: GoldInputs | AnyGold, runs: Sequence[AnyRun], *, reading: Reading | None = None, queries: Any = None
-) -> JudgedRuns:
-    """Labels by text as one grade per document, for measures that take labels by id: the results that contain a quote.
-
-    A quote that no result contains counts as a relevant document that is not retrieved.
-    """
-    inputs, reading = as_gold_inputs(inputs), reading or Reading()
-    labels = with_query_ids(inputs.labels(reading), queries, reading)
-    loaded = [as_run(run, reading) for run in runs]
-    parts = _by_chunks(inputs, runs, loaded, reading)
-    if len(parts) > 1:
-        raise UsageError(
-            "labels by id apply to one chunking", hint="name one file for all runs: --set reading.chunks=CHUNKS"
-        )
-    is_complete = inputs.chunks is not None
-    resolved = resolve_labels(labels, parts[0][0], inputs.options, inputs.progress)
-    judgments = resolved.grades(is_complete=is_complete)
-    what = "a result that contains one of its quotes counts as a relevant document"
-    notes = (
-        *labels.notes,
-        Note("gold-graded", f"{labels.name}: {what}, as in labels by id"),
-        *match_notes(labels, resolved.matches, is_complete=is_complete),
-    )
-    return JudgedRuns(judgments, loaded, parts[0][1], notes, labels.query_texts)
 
 
 def with_query_ids(labels: GoldLabels, queries: Any, reading: Reading) -> GoldLabels:

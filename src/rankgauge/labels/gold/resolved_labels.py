@@ -10,7 +10,6 @@ import numpy as np
 from rankgauge.core.batch import Batch
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
-from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError, Note, shown
 from rankgauge.io.corpus.corpus import Corpus
@@ -46,28 +45,6 @@ class ResolvedLabels(HtmlView):
         queries = [passage.query for passage in self.labels.passages]
         firsts = {(queries[passage], chunk): (passage, chunk, "0") for passage, chunk in reversed(self.pairs)}
         return self._rows(list(reversed(firsts.values())))
-
-    def grades(self, *, is_complete: bool) -> Qrels:
-        """One grade per document: the chunks that find a passage, and one that cannot be retrieved if none does.
-
-        If not all chunks are known (not ``is_complete``), the largest piece of a passage may be in another one: only
-        chunks that contain enough of it count.
-        """
-        pairs = [pair for pair in self.pairs if is_complete or pair[0] not in self.split]
-        names, passages = self.labels.passage_names(), self.labels.passages
-        found = {passage for passage, _ in pairs}
-        rows = dict.fromkeys((passages[passage].query, self.matches.chunk_ids[chunk]) for passage, chunk in pairs)
-        for number, passage in enumerate(passages):
-            if number not in found:
-                rows[passage.query, f"passage {names[number]}, not retrieved".encode()] = None
-        qrels = Qrels.build(
-            Ids.from_text([query for query, _ in rows], "query id"),
-            Ids.from_bytes([doc for _, doc in rows]),
-            np.ones(len(rows)),
-            name=self.labels.name,
-            unique=False,
-        )
-        return qrels.with_columns(self.labels.columns) if self.labels.columns else qrels
 
     def _rows(self, rows: list[tuple[int, int, str]]) -> Batch:
         return Batch(
