@@ -93,7 +93,7 @@ def work(way: str, home: Path) -> dict[str, Any]:
     """Run one way on one collection in this process."""
     from rankgauge import evaluate
     from rankgauge.core.run import Run
-    from rankgauge.io.corpus.collection import open_collection
+    from rankgauge.io.corpus.corpus_files import open_collection
 
     prepare, run = bm25s_alone(home) if way == "bm25s" else ours(way, home)
     prepare()

@@ -12,8 +12,7 @@ from statistics import median
 import numpy as np
 
 from rankgauge.core.ids import Ids
-from rankgauge.retrieval.engines.unit_vectors import to_unit
-from rankgauge.retrieval.engines.vector import Exact
+from rankgauge.retrieval.engines.vector import Exact, to_unit
 
 WIDTH = 256  # of WordLlama's vectors
 QUERIES = 60

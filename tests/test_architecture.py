@@ -118,7 +118,7 @@ def test_each_optional_library_has_one_owner() -> None:
 def test_only_these_files_import_by_name() -> None:
     """Public names, commands, a user's retriever, and what later rooms make: the views of results, live results."""
     by_name = {path.relative_to(SOURCE).as_posix() for path in FILES if "import_module" in path.read_text("utf-8")}
-    own = {"cli/command_tree.py", "core/public_names.py", "core/result_views.py", "render/documents/registry.py"}
+    own = {"cli/command_tree.py", "core/public_names.py", "core/result_views.py", "render/formats/notebook.py"}
     assert by_name == {*own, "io/input_kinds.py", "retrieval/named_code.py"}
 
 

@@ -27,7 +27,7 @@ from benchmarks.defaults.rule import (
 from rankgauge import evaluate
 from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.core.run import Run
-from rankgauge.io.corpus.collection import Collection, open_collection
+from rankgauge.io.corpus.corpus_files import Collection, open_collection
 from rankgauge.retrieval.fusion import fuse
 from rankgauge.retrieval.open_retriever import make_retriever
 from rankgauge.retrieval.retriever import QueryBatch, retrieve_run

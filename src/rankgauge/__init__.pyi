@@ -23,6 +23,7 @@ from rankgauge.io.queries import read_queries as read_queries
 from rankgauge.io.read import read_qrels as read_qrels
 from rankgauge.io.read import read_run as read_run
 from rankgauge.io.reading_options import Reading as Reading
+from rankgauge.lists.batches import MetricsCache as MetricsCache
 from rankgauge.lists.batches import batch_evaluate_metrics as batch_evaluate_metrics
 from rankgauge.lists.batches import evaluate_retrieval_batch as evaluate_retrieval_batch
 from rankgauge.lists.calculator import IRMetrics as IRMetrics
@@ -31,7 +32,6 @@ from rankgauge.lists.calculator import ReportAggregator as ReportAggregator
 from rankgauge.lists.functions import hit_at_k as hit_at_k
 from rankgauge.lists.functions import mean_reciprocal_rank as mean_reciprocal_rank
 from rankgauge.lists.functions import ndcg_at_k as ndcg_at_k
-from rankgauge.lists.metrics_cache import MetricsCache as MetricsCache
 from rankgauge.lists.suite import RetrievalMetricsSuite as RetrievalMetricsSuite
 from rankgauge.lists.suite import calculate_confidence_interval as calculate_confidence_interval
 from rankgauge.lists.suite import statistical_significance_test as statistical_significance_test

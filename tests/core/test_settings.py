@@ -23,8 +23,8 @@ from rankgauge.config.retriever_settings import BenchmarkSettings, Bm25Parameter
 from rankgauge.config.schema import Config
 from rankgauge.core.settings import ELEMENTS, KINDS, LIMITS, NOUNS, Declared, declared
 from rankgauge.history.entries import EntryFilter
-from rankgauge.history.pruning import PruneRule
 from rankgauge.history.quality_checks import CheckOptions
+from rankgauge.history.store import PruneRule
 from rankgauge.history.trends import TrendOptions
 from rankgauge.io.byte_streams import Limits
 from rankgauge.io.corpus.chunking import Chunking

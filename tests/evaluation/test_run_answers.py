@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rankgauge import Conventions, InputError, compare, evaluate, gate
 from rankgauge.evaluation.run_answers import threshold_curve
 from rankgauge.history.store import saved_entry
-from rankgauge.stats.roc_area import auroc
+from rankgauge.stats.proportions import auroc
 from tests.conftest import Outcome
 
 Row = dict[str, Any]

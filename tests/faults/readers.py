@@ -36,7 +36,7 @@ from rankgauge.labels.assessors import ratings_of, read_raters
 from rankgauge.labels.estimates import estimate_from_sample
 from rankgauge.labels.gold.gold_evaluation import GoldInputs, evaluate_gold
 from rankgauge.labels.gold.gold_labels import read_gold
-from rankgauge.labels.judgment_file import JudgmentFile
+from rankgauge.labels.judging_session import JudgmentFile
 from rankgauge.labels.pool_files import PoolItem, read_pool
 from rankgauge.rag.cases import read_cases
 from rankgauge.rag.live import evaluate_retriever

@@ -28,7 +28,7 @@ from rankgauge.history.entry_codec import (
     unpack_part,
 )
 from rankgauge.history.entry_columns import EntryPart, FactSources, Level, columns_of, facts_of
-from rankgauge.history.git_state import GitState
+from rankgauge.history.location import GitState
 from rankgauge.retrieval.latency import Cost
 from tests.strategies import Case, cases
 

@@ -16,7 +16,7 @@ from rankgauge.cli.main import run as run_command
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.formats.judgment_lines import Inclusion
 from rankgauge.labels import PoolOptions, pool_documents, read_pool
-from rankgauge.labels.judgment_file import JudgmentFile
+from rankgauge.labels.judging_session import JudgmentFile
 from rankgauge.labels.pool_files import read_judged, with_texts, write_pool
 from rankgauge.labels.pooling import POOL_STRATEGIES, draw_strata, move_to_front_order, shared_budget
 from rankgauge.stats.draws import RandomStream

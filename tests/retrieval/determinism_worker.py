@@ -9,13 +9,13 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from rankgauge.retrieval.embedders import embedder
 from rankgauge.retrieval.embedders.embedder import Embedder
 from rankgauge.retrieval.engines.hybrid import Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.rerank import DocumentTexts, RerankedRetriever, SentenceReranker
 from rankgauge.retrieval.engines.vector import Exact, Vector
 from rankgauge.retrieval.fetch import FetchOptions, fetch_run
-from rankgauge.retrieval.open_embedder import embedder
 from rankgauge.retrieval.retriever import Retriever
 from tests.retrieval.corpora import made_up, made_up_queries
 

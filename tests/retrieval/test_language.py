@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from rankgauge.config.retriever_settings import RetrieverSettings
-from rankgauge.io.corpus.collection import open_collection
 from rankgauge.io.corpus.corpus import InMemoryCorpus
+from rankgauge.io.corpus.corpus_files import open_collection
 from rankgauge.retrieval.language import foreign_evidence, language_notes
 from rankgauge.retrieval.open_retriever import RETRIEVER_MODES
 

@@ -8,7 +8,7 @@ import pytest
 
 from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.evaluation.evaluate import evaluate
-from rankgauge.io.corpus.collection import open_collection
+from rankgauge.io.corpus.corpus_files import open_collection
 from rankgauge.retrieval.open_retriever import make_retriever
 from rankgauge.retrieval.retriever import QueryBatch, retrieve_run
 

@@ -22,8 +22,7 @@ from rankgauge.errors import InputError, UsageError, nearest, shown
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.io.byte_streams import AnyFile, LoadedFile
 from rankgauge.io.corpus.chunking import Chunking
-from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES, find_qrels_file
-from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES
+from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES, QUERIES_FILE_NAMES, find_qrels_file
 from rankgauge.io.formats.json_text import plain_json
 from rankgauge.io.matching import MATCH_KEY
 from rankgauge.io.read import as_qrels, runs_and_notes

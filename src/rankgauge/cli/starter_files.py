@@ -15,8 +15,14 @@ from urllib.parse import urlsplit, urlunsplit
 from rankgauge.core.formatting import listing, plural
 from rankgauge.errors import RankgaugeError, UsageError, shown
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, read_bytes
-from rankgauge.io.corpus.collection import QRELS_FILE_NAMES, QUERIES_FILE_NAMES
-from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES, SUFFIXES, read_corpus, read_head
+from rankgauge.io.corpus.corpus_files import (
+    CORPUS_FILE_NAMES,
+    QRELS_FILE_NAMES,
+    QUERIES_FILE_NAMES,
+    SUFFIXES,
+    read_corpus,
+    read_head,
+)
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.json_text import read_records
 from rankgauge.io.formats.named_columns import QUERY_ID_NAMES, normalize_name

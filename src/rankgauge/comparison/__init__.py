@@ -13,8 +13,7 @@ order_agreement      whether two sets of judgments order the systems alike
 document_changes     which documents changed a value
 run_difference       how much two runs differ, without judgments
 label_changes        what changed between two versions of the judgments
-change_parts         the parts of a change: the system's, the labels', the queries'
-version_comparison   two results across changed labels, with the test of the system's part
+change_parts         the parts of a change across versions of the labels: the system's, with its test, the labels'
 gate/                required values, and no significant drop against a baseline
 """
 

@@ -23,8 +23,7 @@ from rankgauge.core.formatting import plural, text_of
 from rankgauge.core.verdicts import Comparative, DifferenceOutcome, difference_outcome
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.scores import Scores
-from rankgauge.measures.aggregates import aggregate
-from rankgauge.measures.exact_numbers import each
+from rankgauge.measures.aggregates import aggregate, each
 from rankgauge.measures.measure import Aggregate, Direction, Measure
 from rankgauge.stats.effects import Effect, effect
 from rankgauge.stats.intervals import exponential

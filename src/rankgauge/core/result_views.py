@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class HtmlView:
-    """A result that a notebook shows as HTML: one entry in ``render/documents/registry.py``."""
+    """A result that a notebook shows as HTML: one entry in ``render/formats/notebook.py``."""
 
     __slots__ = ()
 

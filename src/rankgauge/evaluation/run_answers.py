@@ -22,7 +22,7 @@ from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.forbidden_documents import check_fields, parse_rule
 from rankgauge.measures.measure import Measure
-from rankgauge.stats.roc_area import auroc
+from rankgauge.stats.proportions import auroc
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.scores import Scores

@@ -21,7 +21,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import InputError, UsageError, held_warnings, shown
 from rankgauge.history.entries import EntryFilter, SavedEntry
-from rankgauge.history.git_state import git_state
+from rankgauge.history.location import git_state
 from rankgauge.history.trends import EntrySeries, one_system, series_of
 from rankgauge.io.pipeline.parallel import join_each
 from rankgauge.io.reading_options import Reading

@@ -20,7 +20,7 @@ from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.scores import Scores
-from rankgauge.history.git_state import GitState
+from rankgauge.history.location import GitState
 
 if TYPE_CHECKING:
     from rankgauge.comparison.change_parts import ScoredVersion

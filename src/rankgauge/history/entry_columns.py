@@ -35,7 +35,7 @@ from rankgauge.history.entries import (
     is_saved_time,
     means_with_intervals,
 )
-from rankgauge.history.git_state import GitState
+from rankgauge.history.location import GitState
 from rankgauge.io.stored_json import (
     AtMost,
     Between,

@@ -1,9 +1,11 @@
-"""Where a history is: in a named file, or in the folder ``.rankgauge`` of the project."""
+"""Where a history is, a named file or one in the folder ``.rankgauge`` of the project; and the state of its code."""
 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from rankgauge.errors import RankgaugeError
@@ -34,3 +36,53 @@ def make_folder(path: Path) -> None:
     if folder.name == FOLDER and not folder.exists():
         with suppress(RankgaugeError):  # opening the file reports it
             write_together({folder / ".gitignore": b"*\n"})
+
+
+# The git commit, branch and state of the working folder: what ``git status`` says,
+# without any network.
+
+GIT_SECONDS = 20.0
+COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+# A monitor of files is a program that the repository names: it is not started.
+STATUS = ("git", "-c", "core.fsmonitor=false", "status", "--porcelain=v2", "--branch", "--untracked-files=no")
+
+
+@dataclass(frozen=True)
+class GitState:
+    """A commit, its branch, and whether tracked files differ from it; nothing outside of a repository."""
+
+    commit: str | None = None
+    branch: str | None = None  # None if no branch is checked out
+    dirty: bool | None = None
+
+
+def git_state(folder: str | Path = ".") -> GitState:
+    """The state of a folder; empty if git is not installed, fails, or the folder is in no repository."""
+    import subprocess
+
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            STATUS, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=GIT_SECONDS,
+            check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return GitState()
+    return parse_status(done.stdout.decode("utf-8", "replace")) if done.returncode == 0 else GitState()
+
+
+def parse_status(text: str) -> GitState:
+    """What ``git status --porcelain=v2 --branch`` says."""
+    headers, changes = {}, 0
+    for line in text.splitlines():
+        if line.startswith("# "):
+            key, _, value = line[2:].partition(" ")
+            headers[key] = value
+        else:
+            changes += 1
+    commit, branch = headers.get("branch.oid", ""), headers.get("branch.head", "")
+    return GitState(
+        commit if COMMIT.fullmatch(commit) else None,
+        None if branch in ("", "(detached)") else branch,
+        changes > 0,
+    )

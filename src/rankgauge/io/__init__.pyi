@@ -6,11 +6,11 @@ from rankgauge.io.corpus.chunking import ChunkedCorpus as ChunkedCorpus
 from rankgauge.io.corpus.chunking import Chunking as Chunking
 from rankgauge.io.corpus.chunking import split_text as split_text
 from rankgauge.io.corpus.chunking import write_chunks as write_chunks
-from rankgauge.io.corpus.collection import Collection as Collection
-from rankgauge.io.corpus.collection import open_collection as open_collection
 from rankgauge.io.corpus.corpus import Corpus as Corpus
 from rankgauge.io.corpus.corpus import CorpusDocument as CorpusDocument
 from rankgauge.io.corpus.corpus import InMemoryCorpus as InMemoryCorpus
+from rankgauge.io.corpus.corpus_files import Collection as Collection
+from rankgauge.io.corpus.corpus_files import open_collection as open_collection
 from rankgauge.io.corpus.corpus_files import read_corpus as read_corpus
 from rankgauge.io.formats.log_writer import write_log as write_log
 from rankgauge.io.formats.trec import write_run as write_run

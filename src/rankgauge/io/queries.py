@@ -12,6 +12,7 @@ import numpy as np
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError, Note, shown
+from rankgauge.io import text_checks
 from rankgauge.io.byte_streams import (
     DEFAULT_LIMITS,
     AnyFile,
@@ -22,7 +23,7 @@ from rankgauge.io.byte_streams import (
     split_selector,
 )
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats import arrow, decimals, delimited, ir_datasets, question_log
+from rankgauge.io.formats import arrow, delimited, ir_datasets, question_log
 from rankgauge.io.formats.case_tables import is_case_header
 from rankgauge.io.formats.detection import Head
 from rankgauge.io.formats.json_text import JsonPairs, Record, Records, describe_json, id_from_json, read_records
@@ -263,4 +264,4 @@ def _is_exact_number(text: str) -> bool:
         return False
     digits = text.lstrip("-")
     has_leading_zero = len(digits) > 1 and digits[0] == "0" and digits[1] != "."
-    return not has_leading_zero and decimals.DECIMAL.fullmatch(text.encode()) is not None
+    return not has_leading_zero and text_checks.DECIMAL.fullmatch(text.encode()) is not None

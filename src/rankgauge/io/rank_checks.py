@@ -20,8 +20,8 @@ from rankgauge.core.formatting import plural
 from rankgauge.core.ids import WORD_BYTES, Ids, Ints, Words
 from rankgauge.core.ranking import comparable
 from rankgauge.errors import shown
+from rankgauge.io import text_checks
 from rankgauge.io.faults import Cause, Faults
-from rankgauge.io.formats import decimals
 
 RANK_ORDER = "rank-order"
 SCORES_BY_RANK = "scores that do not increase with the rank"
@@ -134,7 +134,7 @@ def describe_contradiction(ranks: Floats, scores: Floats, higher: int, lower: in
 
 def rank_numbers(rank: Ids) -> Floats:
     """The values of the column: whole numbers, NaN if a cell is not one."""
-    values, bad_rows = decimals.read(rank)
+    values, bad_rows = text_checks.read(rank)
     values[bad_rows] = np.nan
     values[np.floor(values) != values] = np.nan
     return values

@@ -2,8 +2,7 @@
 
 pooling          which documents to judge, by strategy and budget
 pool_files       what a pool leaves out, its texts, its file, and its qrels for infAP
-judgment_file    the file that judgments are appended to; several processes may share it
-judging_session  one assessor's work in the terminal
+judging_session  one assessor's work in the terminal, and the file that judgments are appended to
 machine_judging  judging by a program: every text asked once and kept by its content
 judges           open the judge that a text names: a function, or a model behind an address
 machine_answers  what a judge answered: a grade, why, and what it cost

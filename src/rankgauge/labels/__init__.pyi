@@ -22,7 +22,7 @@ from rankgauge.labels.gold.quote_matches import QuoteMatches as QuoteMatches
 from rankgauge.labels.gold.resolved_labels import ResolvedLabels as ResolvedLabels
 from rankgauge.labels.gold.resolved_labels import resolve_labels as resolve_labels
 from rankgauge.labels.judges import open_judge as open_judge
-from rankgauge.labels.judgment_file import JudgmentFile as JudgmentFile
+from rankgauge.labels.judging_session import JudgmentFile as JudgmentFile
 from rankgauge.labels.machine_answers import Verdict as Verdict
 from rankgauge.labels.machine_judging import JudgingLimits as JudgingLimits
 from rankgauge.labels.machine_judging import MachineJudge as MachineJudge

@@ -17,8 +17,7 @@ from rankgauge.core.progress import reported
 from rankgauge.core.settings import Section, check_settings, setting, setting_of
 from rankgauge.errors import InputError, RetrieverError, UsageError, shown
 from rankgauge.io.formats.judgment_lines import Judgment
-from rankgauge.labels.judging_session import Assessor
-from rankgauge.labels.judgment_file import JudgmentFile
+from rankgauge.labels.judging_session import Assessor, JudgmentFile
 from rankgauge.labels.machine_answers import Verdict, tokens_of, verdict_of, verdicts_of
 from rankgauge.labels.pool_files import PoolItem
 from rankgauge.retrieval.asking.calls import CallResult, ask_all

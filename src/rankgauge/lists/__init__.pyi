@@ -1,3 +1,4 @@
+from rankgauge.lists.batches import MetricsCache as MetricsCache
 from rankgauge.lists.batches import batch_evaluate_metrics as batch_evaluate_metrics
 from rankgauge.lists.batches import evaluate_retrieval_batch as evaluate_retrieval_batch
 from rankgauge.lists.calculator import IRMetrics as IRMetrics
@@ -14,7 +15,6 @@ from rankgauge.lists.functions import ndcg_at_k as ndcg_at_k
 from rankgauge.lists.functions import precision_at_k as precision_at_k
 from rankgauge.lists.functions import recall_at_k as recall_at_k
 from rankgauge.lists.functions import reciprocal_rank as reciprocal_rank
-from rankgauge.lists.metrics_cache import MetricsCache as MetricsCache
 from rankgauge.lists.suite import RetrievalMetricsSuite as RetrievalMetricsSuite
 from rankgauge.lists.suite import Significance as Significance
 from rankgauge.lists.suite import SuiteResult as SuiteResult

@@ -24,6 +24,7 @@ from rankgauge.lists.batches import (
     GRADES_KEY,
     RELEVANT_KEY,
     ListBatch,
+    MetricsCache,
     Query,
     Result,
     check_batch,
@@ -33,7 +34,6 @@ from rankgauge.lists.batches import (
     without_nan,
 )
 from rankgauge.lists.list_join import AnyIds, ranked_ids
-from rankgauge.lists.metrics_cache import MetricsCache
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure

@@ -10,14 +10,7 @@ from typing import Any, Literal
 
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import MeasureError, shown
-from rankgauge.measures.families import (
-    average_precision,
-    counts,
-    first_relevant,
-    ndcg,
-    precision_recall,
-    user_models,
-)
+from rankgauge.measures.families import average_precision, counts, ndcg, precision_recall, user_models
 from rankgauge.measures.measure import LARGEST_CUTOFF, Definition, Measure
 
 Kind = Literal["none", "cutoffs", "points", "number", "numbers", "recalls", "gains", "p", "text"]
@@ -75,7 +68,7 @@ TREC_FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("gm_map", average_precision.gmap, summary_only=True),
     TrecFamily("Rprec", precision_recall.rprec),
     TrecFamily("bpref", average_precision.bpref),
-    TrecFamily("recip_rank", first_relevant.rr),
+    TrecFamily("recip_rank", precision_recall.rr),
     TrecFamily("iprec_at_recall", precision_recall.iprec, "points", "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"),
     TrecFamily("P", precision_recall.precision, "cutoffs", DEFAULT_CUTOFFS),
     TrecFamily("relstring", kind="text", default="10"),
@@ -95,7 +88,7 @@ TREC_FAMILIES: tuple[TrecFamily, ...] = (
     TrecFamily("ndcg_cut", ndcg.ndcg, "cutoffs", DEFAULT_CUTOFFS),
     TrecFamily("map_cut", average_precision.ap, "cutoffs", DEFAULT_CUTOFFS),
     TrecFamily("relative_P", precision_recall.recall, "cutoffs", DEFAULT_CUTOFFS, extra={"norm": "min"}),
-    TrecFamily("success", first_relevant.success, "cutoffs", "1,5,10"),
+    TrecFamily("success", precision_recall.success, "cutoffs", "1,5,10"),
     TrecFamily("set_P", precision_recall.set_precision),
     TrecFamily("set_relative_P", precision_recall.set_precision, extra={"relative": True}),
     TrecFamily("set_recall", precision_recall.set_recall),

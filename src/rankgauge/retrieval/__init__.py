@@ -2,10 +2,9 @@
 
     retriever        Retriever, QueryBatch, retrieve_run; the decisions of rerankers
     open_retriever   make_retriever from RetrieverSettings; a retriever of the user's own by its name or section
-    open_embedder    embedder by name
     asking           how a user's retriever is called and what its answer means, the same for every caller
     engines          Lexical, Vector, Hybrid; a reranker around them; any callable as a retriever
-    embedders        texts in, vectors out
+    embedders        texts in, vectors out; an embedder by name
     fetch            fetch_run, which resumes from its journal
     latency          measure_latency
     ranked_scores    the one place where scores become a ranking

@@ -1,6 +1,7 @@
 from rankgauge.config.retriever_settings import Bm25Parameters as Bm25Parameters
 from rankgauge.config.retriever_settings import RetrieverCalls as RetrieverCalls
 from rankgauge.config.retriever_settings import RetrieverSettings as RetrieverSettings
+from rankgauge.retrieval.embedders import embedder as embedder
 from rankgauge.retrieval.embedders.embedder import CallableEmbedder as CallableEmbedder
 from rankgauge.retrieval.embedders.embedder import Embedder as Embedder
 from rankgauge.retrieval.engines.callables import CallableRetriever as CallableRetriever
@@ -21,7 +22,6 @@ from rankgauge.retrieval.fetch import fetch_run as fetch_run
 from rankgauge.retrieval.fusion import fuse as fuse
 from rankgauge.retrieval.latency import Latency as Latency
 from rankgauge.retrieval.latency import measure_latency as measure_latency
-from rankgauge.retrieval.open_embedder import embedder as embedder
 from rankgauge.retrieval.open_retriever import make_retriever as make_retriever
 from rankgauge.retrieval.retriever import Decisions as Decisions
 from rankgauge.retrieval.retriever import QueryBatch as QueryBatch

@@ -15,6 +15,7 @@ from rankgauge.errors import RankgaugeError, UsageError, printable, shown
 from rankgauge.io.byte_streams import SERVER_HINT
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.formats.detection import YAML_SUFFIXES
+from rankgauge.retrieval.embedders import embedder
 from rankgauge.retrieval.embedders.embedder import Embedder
 from rankgauge.retrieval.embedders.precomputed import PrecomputedEmbedder
 from rankgauge.retrieval.engines.callables import CallableRetriever
@@ -23,7 +24,6 @@ from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.rerank import DocumentTexts, RerankedRetriever, make_reranker
 from rankgauge.retrieval.engines.vector import Vector
 from rankgauge.retrieval.named_code import in_folder, is_object_path, load_object, unknown_name
-from rankgauge.retrieval.open_embedder import embedder
 from rankgauge.retrieval.retriever import Decisions, QueryBatch, Retriever
 from rankgauge.secrets import error_text
 

@@ -3,7 +3,7 @@
 Nothing here knows about queries, runs or measures. Every public function is importable from ``rankgauge.stats``:
 
     intervals           mean_interval  difference_interval  geometric_mean_interval
-    proportions         wilson_interval  newcombe_interval: of measures that are 0 or 1
+    proportions         wilson_interval  newcombe_interval: of measures that are 0 or 1;  auroc
     bootstrap           bootstrap_test; BCa quantiles, of any resampled statistic
     randomization       randomization_test
     paired_tests        paired_test (any by name)  paired_t  sign_test  wilcoxon  student_t  equivalence
@@ -14,7 +14,6 @@ Nothing here knows about queries, runs or measures. Every public function is imp
     group_interaction   interaction: whether a difference varies between groups of queries, by permuting the groups
     effects             effect: d_z, Hedges' g, wins, ties, losses;  power  detectable_difference  queries_needed
     change_detection    change_points: when the mean of many series changed, by joint sign flips of whole series
-    roc_area            auroc: how well a score separates two classes, with a stratified bootstrap
     rank_correlation    kendall_tau  tau_ap  rbo
     rater_agreement     cohen_kappa  krippendorff_alpha  agreement_intervals: of assessors, with queries resampled
     prediction_powered  prediction_powered_mean: a few true values and many predicted ones

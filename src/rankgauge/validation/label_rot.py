@@ -24,7 +24,6 @@ from rankgauge.io.byte_streams import AnyFile, LoadedFile, document_limits, is_d
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats.decimals import int_if_exact
 from rankgauge.io.formats.json_text import id_from_json, read_records
 from rankgauge.io.formats.judgment_lines import (
     complete_lines,
@@ -36,6 +35,7 @@ from rankgauge.io.formats.judgment_lines import (
 from rankgauge.io.formats.named_columns import find_columns
 from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import DEFAULT_READING, Reading
+from rankgauge.io.text_checks import int_if_exact
 
 LabelState = Literal["fits", "changed", "gone", "unverified"]
 LABEL_STATES: tuple[LabelState, ...] = ("fits", "changed", "gone", "unverified")

@@ -18,7 +18,6 @@ from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, AnyFile, Limits, LoadedFile, is_dataset, read_bytes
 from rankgauge.io.faults import Cause, Faults, HintText, MessageText
-from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.detection import (
     COLUMNS,
     KIND_NAMES,
@@ -33,7 +32,7 @@ from rankgauge.io.formats.white_space import pad, split_columns
 from rankgauge.io.rank_checks import rank_numbers
 from rankgauge.io.read import SourceRows, collect
 from rankgauge.io.sources import Source, open_results
-from rankgauge.io.text_checks import BOM
+from rankgauge.io.text_checks import BOM, DECIMAL
 from rankgauge.validation.codes import CODES
 from rankgauge.validation.findings import Validation, findings_by_code
 

@@ -24,9 +24,9 @@ from rankgauge.adapters.story.retrieval_quality import LabeledQuery, QueryQualit
 from rankgauge.adapters.story.story import read_story
 from rankgauge.core import ranking
 from rankgauge.retrieval import Vector
+from rankgauge.retrieval.embedders import embedder
 from rankgauge.retrieval.embedders.hashed import BagOfWords, split_words
 from rankgauge.retrieval.language import ENGLISH_STOP_WORDS
-from rankgauge.retrieval.open_embedder import embedder
 from rankgauge.retrieval.retriever import QueryBatch
 from tests.adapters.story.stories import BUNDLED, query, story_ranked_by
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 
 from rankgauge import Conventions, Qrels, Run, evaluate, parse_measure
 from rankgauge.core.hits_builder import join
-from rankgauge.evaluation.audit.tie_orders import extreme_orders, has_extreme_orders
-from rankgauge.evaluation.audit.ties import audit_ties
+from rankgauge.evaluation.audit.ties import audit_ties, extreme_orders, has_extreme_orders
 from tests.evaluation.audit.brute_force import Tied, tied
 from tests.measures.variants import ALL
 from tests.strategies import Case, cases

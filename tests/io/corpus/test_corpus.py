@@ -11,9 +11,8 @@ import pytest
 
 from rankgauge.errors import InputError, InputTypeError
 from rankgauge.io.byte_streams import Limits
-from rankgauge.io.corpus.collection import open_collection
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument, InMemoryCorpus, unique_ids
-from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.io.corpus.corpus_files import open_collection, read_corpus
 from rankgauge.io.formats import arrow
 
 ROWS = [("d1", "First", "one\ntwo"), ("d2", "", 'a "quoted", text'), ("d3", "Zürich", "東京")]

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from rankgauge import InputError, Qrels, RankgaugeWarning, Run, convert, evaluate_runs, read_qrels, read_queries
 from rankgauge.core.run import RunExtras, Status
 from rankgauge.io import read_run
-from rankgauge.io.formats.decimals import number_text
 from rankgauge.io.formats.log_writer import write_log
 from rankgauge.io.formats.trec import write_answers, write_run
+from rankgauge.io.text_checks import number_text
 
 SOURCE = Path(__file__).parents[3] / "src" / "rankgauge"
 RUN = Run.from_dict({"q1": {"a": 1.0, "b": 2.5, "c": 2.5}, "q2": {"d": -3.0}}, name="mine")

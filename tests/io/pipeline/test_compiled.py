@@ -18,7 +18,7 @@ from scripts.fuzz_scanner import Case, compare, make_case
 
 from rankgauge.core import compiled
 from rankgauge.core.ids import Ids, repeated
-from rankgauge.io.formats import decimals
+from rankgauge.io import text_checks
 from rankgauge.io.formats.white_space import pad, split_columns
 from tests.needs import ROOT, require
 
@@ -71,9 +71,9 @@ def test_scores_are_ordered_as_numpy_orders_them(compat: str, texts: list[str]) 
 @example(texts=["5e-1", "1e27", "1e-27", "1.5e+22", "0.1e-5", "4503599627370497.5", "4503599627370496.5", "1e400", "."])
 def test_numbers_are_those_that_python_reads(texts: list[str]) -> None:
     require("compiler", compiled.scanner is not None)
-    values, bad_rows = decimals.read(Ids.from_bytes([text.encode() for text in texts]))
+    values, bad_rows = text_checks.read(Ids.from_bytes([text.encode() for text in texts]))
     for row, text in enumerate(texts):
-        is_number = decimals.DECIMAL.fullmatch(text.encode()) is not None
+        is_number = text_checks.DECIMAL.fullmatch(text.encode()) is not None
         assert (row in bad_rows) == (not is_number)
         assert not is_number or (values[row], np.signbit(values[row])) == (float(text), np.signbit(float(text)))
 

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from rankgauge.errors import InputError
 from rankgauge.io.corpus.corpus import CorpusDocument, InMemoryCorpus
-from rankgauge.labels.gold.exact_matching import ExactMatcher, shortest_piece, splits_word
 from rankgauge.labels.gold.matching import ApproximateMatcher, best_distance, match_quotes
 from rankgauge.labels.gold.normalized_text import NormalizedChunk, normalized
-from rankgauge.labels.gold.quote_matches import QuoteMatches
+from rankgauge.labels.gold.quote_matches import ExactMatcher, QuoteMatches, shortest_piece, splits_word
 
 GUIDE = (
     "Open Settings and choose Security. Then select Reset and confirm with your password. A new recovery code is shown "
@@ -202,7 +201,7 @@ def test_near_misses_are_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPat
 
 
 def test_too_many_shared_places_are_refused_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rankgauge.labels.gold.exact_matching.MAX_PLACES", 100)
+    monkeypatch.setattr("rankgauge.labels.gold.quote_matches.MAX_PLACES", 100)
     quotes = [f"{number} repeats itself again and again" for number in range(20)]
     chunks = ["repeats itself again and again"] * 20  # the end of every quote
     with pytest.raises(InputError, match="repeat the same words in too many combinations: 400 places to compare"):

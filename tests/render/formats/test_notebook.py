@@ -23,10 +23,9 @@ from rankgauge.core.result_views import HtmlView, ResultList, ResultTuple
 from rankgauge.evaluation.scores import sorted_runs
 from rankgauge.render.document import Table, name, words
 from rankgauge.render.documents.comparison import comparison_table
-from rankgauge.render.documents.registry import DOCUMENTS, LIST_DOCUMENTS
 from rankgauge.render.documents.scores import means_table, value_text
 from rankgauge.render.formats.markdown import as_markdown
-from rankgauge.render.formats.notebook import MAX_ROWS, WRAPPER, as_fragment, styles
+from rankgauge.render.formats.notebook import DOCUMENTS, LIST_DOCUMENTS, MAX_ROWS, WRAPPER, as_fragment, styles
 from tests.render.formats.fragments import Fragment, shown
 from tests.render.formats.results import BAD, MEASURES, NEW, OLD, QRELS, THIRD, results
 from tests.render.formats.texts import shown_as

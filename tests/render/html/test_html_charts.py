@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge.render.html import as_html
+from rankgauge.render.html.charts.curves import pareto_front
 from rankgauge.render.html.charts.differences import POINT_SIZES, axes_of, point_paths
 from rankgauge.render.html.charts.drawing import (
     FULL_WIDTH,
@@ -29,7 +30,6 @@ from rankgauge.render.html.charts.drawing import (
     tick_labels,
     ticks,
 )
-from rankgauge.render.html.charts.quality_cost import pareto_front
 from rankgauge.render.html.charts.ranges import forest, largest_distance
 from rankgauge.render.html.page_systems import PageSystem, color_systems
 from rankgauge.render.html.page_text import plain, shorten_end, shorten_middle

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import MissingExtraError, UsageError
+from rankgauge.retrieval.embedders import embedder
 from rankgauge.retrieval.embedders.embedder import Embedder
 from rankgauge.retrieval.embedders.hashed import BagOfWords, HyperdimensionalEmbedder
 from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.vector import embed_texts
-from rankgauge.retrieval.open_embedder import embedder
 from tests.retrieval.corpora import KITCHEN
 
 TEXTS = ["Baking bread", "baking BREAD", "bread baking", "", "Zürich 東京", "x " * 700]

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from rankgauge.errors import InputError, RankgaugeWarning, held_warnings
+from rankgauge.retrieval.embedders import embedder
 from rankgauge.retrieval.embedders.embedder import CallableEmbedder, Embedder
 from rankgauge.retrieval.embedders.sentence_transformers import model_hashes
 from rankgauge.retrieval.engines import vector as vector_module
 from rankgauge.retrieval.engines.rerank import make_reranker
 from rankgauge.retrieval.engines.vector import Vector
 from rankgauge.retrieval.fetch import FetchOptions, fetch_run
-from rankgauge.retrieval.open_embedder import embedder
 from rankgauge.retrieval.retriever import QueryBatch
 from tests.retrieval.corpora import KITCHEN
 

@@ -23,7 +23,7 @@ from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.postgres import PostgresEngine, search_statement
 from rankgauge.retrieval.engines.postgres_client import PostgresError
 from rankgauge.retrieval.engines.postgres_index import index_corpus
-from rankgauge.retrieval.engines.unit_vectors import cosines, to_unit
+from rankgauge.retrieval.engines.vector import cosines, to_unit
 from rankgauge.retrieval.retriever import QueryBatch
 from tests.needs import ROOT
 from tests.postgres_server import PostgresServer

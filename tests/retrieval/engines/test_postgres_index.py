@@ -19,7 +19,7 @@ from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.retrieval import named_code
 from rankgauge.retrieval.engines.postgres import PostgresEngine
 from rankgauge.retrieval.engines.postgres_index import IndexResult, index_corpus
-from rankgauge.retrieval.engines.unit_vectors import to_unit
+from rankgauge.retrieval.engines.vector import to_unit
 from tests.postgres_server import PostgresServer
 from tests.retrieval.corpora import KITCHEN
 from tests.retrieval.engines import small_vectors

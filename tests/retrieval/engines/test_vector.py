@@ -13,8 +13,7 @@ from rankgauge.errors import InputError, InputTypeError, UsageError
 from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.retrieval.embedders.embedder import CallableEmbedder
 from rankgauge.retrieval.embedders.hashed import BagOfWords
-from rankgauge.retrieval.engines.unit_vectors import UnitVectors, cosines, float32_error, to_unit
-from rankgauge.retrieval.engines.vector import Exact, Vector
+from rankgauge.retrieval.engines.vector import Exact, UnitVectors, Vector, cosines, float32_error, to_unit
 from rankgauge.retrieval.ranked_scores import ranked_run
 from rankgauge.retrieval.retriever import QueryBatch
 from tests.retrieval.corpora import KITCHEN, QUERIES, made_up, made_up_queries

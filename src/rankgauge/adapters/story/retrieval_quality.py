@@ -38,9 +38,8 @@ from rankgauge.io.formats.json_text import JsonPairs, describe_json
 from rankgauge.lists.list_join import join_lists, numbered_ids
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.names import parse_measure
-from rankgauge.retrieval.engines.unit_vectors import cosines
-from rankgauge.retrieval.engines.vector import embed_texts
-from rankgauge.retrieval.open_embedder import embedder
+from rankgauge.retrieval.embedders import embedder
+from rankgauge.retrieval.engines.vector import cosines, embed_texts
 from rankgauge.retrieval.ranked_scores import round_scores
 
 PROFILES = ("vsa", "bow")

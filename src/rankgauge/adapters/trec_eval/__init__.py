@@ -5,7 +5,7 @@ command_line   its flags, the measures asked for, exit codes
 lenient_files  judgments, runs and the file of -Z as it reads them
 query_values   the values of each query, also with gains from the command line
 report         the evaluation
-group_report   the same for preference judgments and judgments by group, which nothing else reads
-judge_groups   the rows of such judgments, and the mean over groups; preferences: which of them a ranking fulfills
+preferences    the same for preference judgments and judgments by group, which nothing else reads
+judge_groups   the rows of such judgments, and the mean over groups
 printed_lines  the text that it prints
 """

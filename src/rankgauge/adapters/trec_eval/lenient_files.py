@@ -23,8 +23,8 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat, comparable
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, shown
+from rankgauge.io import text_checks
 from rankgauge.io.byte_streams import read_bytes
-from rankgauge.io.formats import decimals
 from rankgauge.io.formats.white_space import TokenLines, pad, split_columns
 from rankgauge.measures import trec_names as trec
 
@@ -107,7 +107,7 @@ def parse_grades(path: str, tokens: Ids, line: Ints) -> Floats:
 def _scores(path: str, lines: TokenLines) -> Floats:
     """Numbers as C's atof reads them; NaN, which has no order, is an error."""
     tokens = lines.column(4)
-    values, is_plain = decimals.parse_plain(tokens)
+    values, is_plain = text_checks.parse_plain(tokens)
     for row in np.flatnonzero(~is_plain).tolist():
         values[row] = leading_number(tokens[row])
         if math.isnan(values[row]):

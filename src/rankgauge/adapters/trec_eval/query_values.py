@@ -15,7 +15,7 @@ from rankgauge.core.hits import Hits, divide
 from rankgauge.core.ids import Ints
 from rankgauge.core.ranking import Compat
 from rankgauge.measures import trec_names as trec
-from rankgauge.measures.exact_numbers import each
+from rankgauge.measures.aggregates import each
 from rankgauge.measures.families.precision_recall import ELEVEN_POINTS
 
 UTILITY_WEIGHTS = (1.0, -1.0, 0.0, 0.0)

@@ -22,9 +22,8 @@ from rankgauge.core.settings import Section, setting_of
 from rankgauge.errors import Note, UsageError, printable, shown, write_errors
 from rankgauge.io.atomic_files import check_outputs, write_atomically
 from rankgauge.io.byte_streams import sha256_of_file
-from rankgauge.io.corpus.collection import QUERIES_FILE_NAMES
 from rankgauge.io.corpus.corpus import Corpus
-from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES, first_file, read_corpus
+from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES, QUERIES_FILE_NAMES, first_file, read_corpus
 from rankgauge.io.formats.json_text import json_text
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.report.manifest import SYSTEM_NAME

@@ -15,8 +15,7 @@ from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError, printable
 from rankgauge.history.entries import EntryFilter
-from rankgauge.history.pruning import PruneRule
-from rankgauge.history.store import History
+from rankgauge.history.store import History, PruneRule
 from rankgauge.io.atomic_files import write_atomically
 from rankgauge.render.documents.history import Listing, entry_document, listing_document
 from rankgauge.render.formats.openmetrics import openmetrics

@@ -22,8 +22,7 @@ from rankgauge.core.settings import Section, declared
 from rankgauge.errors import UsageError, printable
 from rankgauge.io.atomic_files import check_writable
 from rankgauge.io.formats.judgment_lines import read_judgments
-from rankgauge.labels.judging_session import Assessor, JudgingSession
-from rankgauge.labels.judgment_file import JudgmentFile
+from rankgauge.labels.judging_session import Assessor, JudgingSession, JudgmentFile
 from rankgauge.labels.machine_judging import JudgingCost, JudgingLimits, MachineJudge, judge_by_machine
 from rankgauge.labels.pool_files import PoolItem, read_pool
 from rankgauge.render.judging_screen import Screen, judging_screen, passage, summary_line

@@ -93,7 +93,7 @@ def trec_eval_command(arguments: tuple[str, ...]) -> int:
 
             lines = report(options)
         else:
-            from rankgauge.adapters.trec_eval.group_report import group_report
+            from rankgauge.adapters.trec_eval.preferences import group_report
 
             lines = group_report(options)
         for line in lines:

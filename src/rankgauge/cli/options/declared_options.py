@@ -47,6 +47,14 @@ class SectionOption(click.Option):
         super().__init__(*args, **kwargs)
         self.section, self.is_common, self.declaration = section, is_common, declaration
 
+    def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, ParameterSource]:
+        """The value that is given, or that of the key that says the same of a live retriever."""
+        value, source = super().consume_value(ctx, opts)
+        key = next((key for key in keys_of(self) if key.startswith(RETRIEVER_PREFIX)), None)
+        if key is None or source is not ParameterSource.DEFAULT:
+            return value, source
+        return value_of_key(ctx, key) or (value, source)
+
 
 class KeyOption(SectionOption):
     """A key of the configuration that a command uses and has no flag for: only ``--set`` and the file set it."""
@@ -66,18 +74,13 @@ class KeyOption(SectionOption):
 
     def consume_value(self, ctx: click.Context, opts: Any) -> tuple[Any, ParameterSource]:
         """The value that ``--set`` gives the key, or that of the file, or the default."""
-        config = configuration()
-        found: Any = NOTHING if config is None else _value_in(config, self.key)
-        if self.key.startswith(RETRIEVER_PREFIX) and runs_retriever(ctx.command):
-            found = retriever_values().get(self.key.removeprefix(RETRIEVER_PREFIX), NOTHING)
-        if found is NOTHING:
-            return self.value, ParameterSource.DEFAULT
-        if any(text.partition("=")[0].strip() == self.key for text in sets_given(ctx)):
-            return found, ParameterSource.COMMANDLINE
+        found, source = value_of_key(ctx, self.key) or (self.value, ParameterSource.DEFAULT)
+        if source is not ParameterSource.DEFAULT_MAP:
+            return found, source
         if self.declaration is not None and self.declaration.element.kind == "path":
             folder = configuration_folder() or Path()
             found = tuple(str(folder / path) for path in found) if isinstance(found, tuple) else str(folder / found)
-        return found, ParameterSource.DEFAULT_MAP
+        return found, source
 
     @property
     def record(self) -> tuple[str, str]:
@@ -108,6 +111,18 @@ KEY_VALUES: dict[Kind, str] = {
     "size": "SIZE",
     "path": "FILE",
 }
+
+
+def value_of_key(ctx: click.Context, key: str) -> tuple[Any, ParameterSource] | None:
+    """The value that ``--set`` gives a key, or else that of the file; None if neither does."""
+    config = configuration()
+    found: Any = NOTHING if config is None else _value_in(config, key)
+    if key.startswith(RETRIEVER_PREFIX) and runs_retriever(ctx.command):
+        found = retriever_values().get(key.removeprefix(RETRIEVER_PREFIX), NOTHING)
+    if found is NOTHING:
+        return None
+    is_typed = any(text.partition("=")[0].strip() == key for text in sets_given(ctx))
+    return found, ParameterSource.COMMANDLINE if is_typed else ParameterSource.DEFAULT_MAP
 
 
 def _value_in(config: Config, key: str) -> Any:
@@ -181,6 +196,11 @@ def is_given(name: str) -> bool:
     """Whether the user gave a parameter of the current command, rather than leaving its default."""
     source = click.get_current_context().get_parameter_source(name)
     return source not in (ParameterSource.DEFAULT, ParameterSource.DEFAULT_MAP, None)
+
+
+def is_set(name: str) -> bool:
+    """Whether the user or a configuration set a parameter of the current command."""
+    return click.get_current_context().get_parameter_source(name) not in (ParameterSource.DEFAULT, None)
 
 
 def option_names_given() -> list[str]:
@@ -364,6 +384,8 @@ def keys_of(option: SectionOption) -> tuple[str, ...]:
     """The keys that say the same as an option."""
     if isinstance(option, KeyOption):
         return (option.key,)
+    if option.name in OPTIONS_ELSEWHERE and option.section is not Section.STATISTICS:
+        return ()
     return OPTION_KEYS.get(option.name or "", ())
 
 
@@ -384,6 +406,7 @@ OPTION_KEYS: dict[str, tuple[str, ...]] = {
     "strict": ("reading.strict",),
     "id": ("retriever.id",),
 }
+OPTIONS_ELSEWHERE = ("test", "baseline", "by")  # names that mean something else in commands without statistics
 
 
 def leaf_commands(root: click.Command) -> Iterator[tuple[str, click.Command]]:

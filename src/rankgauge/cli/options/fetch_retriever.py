@@ -24,7 +24,7 @@ from rankgauge.config.retriever_sections import SOURCE_KEYS, RetrieverSection
 from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.core.settings import Section
 from rankgauge.errors import UsageError
-from rankgauge.retrieval.open_embedder import EMBEDDER_NAMES
+from rankgauge.retrieval.embedders import EMBEDDER_NAMES
 from rankgauge.retrieval.open_retriever import (
     ASKING_OPTIONS,
     OWN_MODE,

@@ -18,6 +18,7 @@ from rankgauge.cli.options.declared_options import (
     declared_options,
     flag_of,
     is_given,
+    is_set,
     key_option,
     option,
     option_group,
@@ -372,7 +373,7 @@ def make_asking(
     """How live retrievers are asked, from the options that are given."""
     if resume is not None and out is None:
         raise UsageError("--resume and --restart apply to the answers that are kept beside -o RUN")
-    given = {name: value for name, value in options.items() if is_given(name)}
+    given = {name: value for name, value in options.items() if is_set(name)}
     return Asking(given, k, max_failures, out, resume=resume)
 
 

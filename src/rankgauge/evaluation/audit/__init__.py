@@ -1,7 +1,6 @@
 """How sensitive each value is to ties and to unjudged documents.
 
     ties             audit_ties: worst and best value of each measure over the orders of tied documents
-    tie_orders       the best and the worst order, and why no other is better or worse
     unjudged         audit_unjudged: the range of each measure over possible judgments of unjudged documents
     audited_values   one value per query, and one over all averaged queries
 

@@ -14,7 +14,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError
 from rankgauge.evaluation.audit.audited_values import Values, result_of
-from rankgauge.evaluation.audit.tie_orders import ties_in
+from rankgauge.evaluation.audit.ties import ties_in
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, evaluate_runs, query_values
 from rankgauge.evaluation.scores import Scores

@@ -1,4 +1,4 @@
-"""Open a corpus: from a file of any format, from a folder of texts, or from memory."""
+"""Open a corpus: from a file of any format, from a folder of texts, or from memory; a collection."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import csv
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rankgauge.core.ids import encode_id
+from rankgauge.core.qrels import Qrels
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.io.byte_streams import (
     DEFAULT_LIMITS,
@@ -31,6 +33,8 @@ from rankgauge.io.formats.delimited import csv_problem, delimiter_of
 from rankgauge.io.formats.json_text import id_from_json, parse_plain_json, read_records
 from rankgauge.io.formats.named_columns import DOC_ID_NAMES, TEXT_NAMES, TITLE_NAMES, has_name, normalize_name
 from rankgauge.io.formats.sgml import Element, decode, find_elements, find_tags, without_tags
+from rankgauge.io.queries import Queries, read_queries
+from rankgauge.io.read import read_qrels
 from rankgauge.io.text_checks import BOM, replace_lone_surrogates
 
 CORPUS_FILE_NAMES = ("corpus.jsonl", "corpus.jsonl.gz", "corpus.parquet", "corpus.tsv", "corpus.csv")
@@ -420,3 +424,54 @@ class FolderCorpus(Corpus):
         for name, file in self._files:
             digest.update(name + b"\0" + bytes.fromhex(sha256_of_file(file)))
         return digest.hexdigest()
+
+
+# A collection: a folder with a corpus, queries and judgments.
+
+QUERIES_FILE_NAMES = ("queries.jsonl", "queries.jsonl.gz", "queries.parquet", "queries.tsv", "queries.csv")
+QRELS_FILE_NAMES = ("qrels.trec", "qrels.tsv", "qrels.txt", "qrels.jsonl")
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """A corpus, queries and, if there are any, judgments."""
+
+    documents: Corpus
+    queries: Queries
+    qrels: Qrels | None
+
+
+def open_collection(folder: str | Path, *, split: str | None = None) -> Collection:
+    """Open a folder in BEIR's layout: ``corpus.jsonl``, ``queries.jsonl``, and ``qrels/test.tsv`` or ``qrels.trec``.
+
+    ``split`` names a file of ``qrels/``; by default ``test``, or the only one there is.
+    """
+    path = Path(folder)
+    if not path.is_dir():
+        raise InputError.at(folder, None, "expected a folder with corpus.jsonl and queries.jsonl, found none")
+    queries = first_file(path, QUERIES_FILE_NAMES)
+    if queries is None:
+        raise InputError.at(folder, None, f"expected one of {', '.join(QUERIES_FILE_NAMES)}, found none")
+    qrels = find_qrels_file(path, split)
+    return Collection(
+        read_corpus(path), read_queries(queries), None if qrels is None else read_qrels(qrels, name=path.name)
+    )
+
+
+def find_qrels_file(folder: Path, split: str | None) -> Path | None:
+    """The file with the judgments of a collection."""
+    if split is None and (single_file := first_file(folder, QRELS_FILE_NAMES)) is not None:
+        return single_file
+    files = sorted(file for file in (folder / "qrels").glob("*") if file.is_file())
+    files_by_split = {file.name.split(".")[0]: file for file in files}
+    if split is not None:
+        if split not in files_by_split:
+            splits = ", ".join(files_by_split) or "none"
+            raise InputError.at(folder / "qrels", None, f"expected judgments for the split {split}, found {splits}")
+        return files_by_split[split]
+    if len(files) > 1 and "test" not in files_by_split:
+        splits = ", ".join(files_by_split)
+        raise InputError.at(
+            folder / "qrels", None, f"expected one file or the split test, found {splits}", hint="choose one: split=…"
+        )
+    return files_by_split.get("test", files[0] if files else None)

@@ -21,9 +21,9 @@ from rankgauge.core.arrays import Floats
 from rankgauge.core.batch import WHOLE, Batch, Part
 from rankgauge.core.ids import Ids, Ints
 from rankgauge.errors import InputError, shown
+from rankgauge.io import text_checks
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats import decimals
 from rankgauge.io.formats.compiled_cells import MAX_NAMES, CellReader, CompiledCells, WantedColumns
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
 from rankgauge.io.formats.named_columns import (
@@ -109,7 +109,7 @@ class Cells:
 
 def read_numbers(tokens: Ids) -> tuple[Floats, Ints]:
     """The value of each token, and the rows that have no number, whose value is NaN."""
-    values, bad_rows = decimals.read(tokens)
+    values, bad_rows = text_checks.read(tokens)
     values = np.array(values)
     values[bad_rows] = np.nan
     return values, bad_rows
@@ -289,7 +289,7 @@ def strip_spaces(ids: Ids) -> Ids:
 
 
 def _number_hint(text: bytes, line: int) -> str | None:
-    return decimals.number_hint(text) or (HEADER_HINT if line == 1 else None)
+    return text_checks.number_hint(text) or (HEADER_HINT if line == 1 else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -529,7 +529,7 @@ def write_delimited_rows(rows: Batch, kind: Kind, table: DelimitedTable) -> None
     optional = optional_columns(rows)
     names = ["query_id", "doc_id", *(name for name, _ in optional), "relevance" if kind == "qrels" else "score"]
     ids = [rows.query, rows.doc, *(column for _, column in optional)]
-    values = [decimals.number_text(value) for value in rows.value.tolist()]
+    values = [text_checks.number_text(value) for value in rows.value.tolist()]
     write_table(table, names, ids, values)
 
 

@@ -13,9 +13,8 @@ from typing import Any
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import InputError, shown
-from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.named_columns import Kind
-from rankgauge.io.text_checks import BOM
+from rankgauge.io.text_checks import BOM, DECIMAL
 
 HEAD_BYTES = 1 << 16
 OBJECT = rb'\s*\{\s*["}]'  # compiled only if a file is not a TREC file

@@ -21,7 +21,6 @@ from rankgauge.errors import InputError, UsageError
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.compiled_cells import MAX_NAMES, CellReader, CompiledCells, WantedColumns
-from rankgauge.io.formats.decimals import int_if_exact
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
 from rankgauge.io.formats.json_text import (
     BLANKS,
@@ -38,6 +37,7 @@ from rankgauge.io.formats.json_text import (
 )
 from rankgauge.io.formats.named_columns import Kind, Wanted, batch_from_columns, find_columns, optional_columns
 from rankgauge.io.formats.text_blocks import BLOCK_ROWS, Restart, TextBlocks, open_text
+from rankgauge.io.text_checks import int_if_exact
 
 Record = dict[str, Any]
 BadCells = list[tuple[int, str]]  # the row, and what was found

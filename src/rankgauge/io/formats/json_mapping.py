@@ -22,7 +22,6 @@ from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats.decimals import int_if_exact
 from rankgauge.io.formats.json_text import (
     JsonItems,
     JsonPairs,
@@ -45,6 +44,7 @@ from rankgauge.io.formats.named_columns import (
     report_infinite_scores,
 )
 from rankgauge.io.formats.text_blocks import BLOCK_ROWS, TextBlocks, open_text
+from rankgauge.io.text_checks import int_if_exact
 
 QUERY_PARTS = 5  # in the extension: start and length of the id, entries; begin and end if the query is odd
 BLANKS = b" \t\r\n"

@@ -29,7 +29,6 @@ from rankgauge.io.formats.case_keys import (
 )
 from rankgauge.io.formats.case_lists import filtered_name
 from rankgauge.io.formats.case_refusals import check_object_labels, missing_key, other_label_keys
-from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.json_mapping import (
     NO_NUMBER,
@@ -53,6 +52,7 @@ from rankgauge.io.formats.named_columns import (
     Kind,
     columns_for,
 )
+from rankgauge.io.text_checks import DECIMAL
 
 SCALARS = {str, int, float, bool}
 QUIET_NOTES = ("beside-cases", "comment", "label-rows", K_UNUSED)  # which Python does not warn of

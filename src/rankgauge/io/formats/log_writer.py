@@ -16,10 +16,9 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, RunExtras, Status
 from rankgauge.errors import InputError
 from rankgauge.io.atomic_files import write_atomically
-from rankgauge.io.formats.decimals import int_if_exact
 from rankgauge.io.formats.json_text import infinite_score, json_bytes, plain_json
 from rankgauge.io.formats.named_columns import Kind, normalize_name
-from rankgauge.io.text_checks import replace_lone_surrogates
+from rankgauge.io.text_checks import int_if_exact, replace_lone_surrogates
 
 if TYPE_CHECKING:
     from rankgauge.core.group_judgments import GroupJudgments

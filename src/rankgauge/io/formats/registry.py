@@ -24,10 +24,10 @@ from rankgauge.io.formats import (
     trec,
 )
 from rankgauge.io.formats.case_tables import is_case_header
-from rankgauge.io.formats.decimals import DECIMAL
 from rankgauge.io.formats.detection import CASES_HINT, Head, check_known_formats, check_other_kinds, sample
 from rankgauge.io.formats.named_columns import ROLES, Kind, Wanted, columns_for, is_header
 from rankgauge.io.formats.trec import write_trec_rows
+from rankgauge.io.text_checks import DECIMAL
 
 WriteRows = Callable[[Iterator[Batch], Kind, IO[bytes]], None]  # all rows of a file, in parts of whole queries
 

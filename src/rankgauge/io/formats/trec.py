@@ -19,9 +19,10 @@ from rankgauge.core.ids import DELETE, Ids, Ints
 from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.run import Run, RunExtras
 from rankgauge.errors import InputError, shown, warn_user
+from rankgauge.io import text_checks
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
-from rankgauge.io.formats import decimals, text_blocks
+from rankgauge.io.formats import text_blocks
 from rankgauge.io.formats.detection import COLUMNS, WHOLE_NUMBER, check_kind, describe_columns
 from rankgauge.io.formats.named_columns import Kind, Wanted
 from rankgauge.io.formats.text_blocks import TextBlocks, open_text
@@ -44,7 +45,7 @@ def is_certainly_trec(head: bytes, kind: str) -> bool:
     if kind == "qrels":
         return len(fields) == len(QRELS_COLUMNS) and bool(WHOLE_NUMBER.fullmatch(fields[3]))
     return len(fields) == len(RUN_COLUMNS) and bool(
-        decimals.DECIMAL.fullmatch(fields[4]) and WHOLE_NUMBER.fullmatch(fields[3])
+        text_checks.DECIMAL.fullmatch(fields[4]) and WHOLE_NUMBER.fullmatch(fields[3])
     )
 
 
@@ -159,14 +160,14 @@ def read_run_lines(faults: Faults, lines: TokenLines, usual_columns: int) -> tup
     scores, bad_rows = read_scores(faults, lines.column(4), lines.line)
     wide_rows = np.flatnonzero(lines.count > len(RUN_COLUMNS))
     uneven_rows = np.flatnonzero(lines.count != usual_columns)
-    shifted_rows = np.union1d(uneven_rows, wide_rows[decimals.read(lines.column(3).take(wide_rows))[1]])
+    shifted_rows = np.union1d(uneven_rows, wide_rows[text_checks.read(lines.column(3).take(wide_rows))[1]])
     report_wide_lines(faults, lines, wide_rows, shifted_rows, usual_columns)
     return scores, np.union1d(bad_rows, shifted_rows)
 
 
 def read_scores(faults: Faults, token: Ids, line: Ints) -> tuple[Floats, Ints]:
     """The scores, and the rows without a valid one."""
-    scores, bad_rows = decimals.read(token)
+    scores, bad_rows = text_checks.read(token)
     faults.add(
         "score",
         line[bad_rows],
@@ -252,7 +253,7 @@ def _score_hint(text: bytes) -> str:
     """What may have gone wrong with a text that should be a score."""
     if text.lower() in (b"score", b"sim", b"similarity"):
         return "this looks like a header: remove the line"
-    return decimals.number_hint(text) or SPLIT_ID_HINT
+    return text_checks.number_hint(text) or SPLIT_ID_HINT
 
 
 # The one writer of TREC files: runs from memory, ranked answers, or rows of judgments and results.
@@ -319,7 +320,7 @@ def _answer_columns(answers: Iterable[RankedAnswer], tag: str) -> Iterator[tuple
                 DEFAULT_ITER["run"],
                 _encode(doc),
                 b"%d" % rank,
-                decimals.number_text(score),
+                text_checks.number_text(score),
                 encoded_tag,
             )
 
@@ -337,7 +338,7 @@ def write_trec_rows(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE)
     query, doc = words(rows.query, "query id"), words(rows.doc, "document id")
     iters = words(rows.iters, "iter", DEFAULT_ITER[kind])
     rank, tag = words(rows.rank, "rank", b"1"), words(rows.tag, "tag", b"run")
-    scores = map(decimals.number_text, rows.value.tolist())
+    scores = map(text_checks.number_text, rows.value.tolist())
     write_lines(out, b" ", zip(query, iters, doc, rank, scores, tag, strict=False), part)
 
 

@@ -18,10 +18,18 @@ from rankgauge.core.ids import Ints
 from rankgauge.core.progress import phase
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.reading_options import DEFAULT_MATCHING
-from rankgauge.labels.gold.exact_matching import PAIR_BITS, ExactMatcher, SeedIndex, with_cut_space
 from rankgauge.labels.gold.gold_labels import GoldLabels, GoldPassage
 from rankgauge.labels.gold.normalized_text import ChunkIds, NormalizedChunk, NormalizedText, chunk_blocks, normalized
-from rankgauge.labels.gold.quote_matches import NearText, Piece, QuoteMatches, covered_characters
+from rankgauge.labels.gold.quote_matches import (
+    PAIR_BITS,
+    ExactMatcher,
+    NearText,
+    Piece,
+    QuoteMatches,
+    SeedIndex,
+    covered_characters,
+    with_cut_space,
+)
 
 MatchProgress = Callable[[int, int | None], None]  # chunks compared, chunks in total if that is known
 

@@ -5,19 +5,9 @@ from rankgauge.measures.families import (
     average_precision,
     counts,
     diversity,
-    first_relevant,
     ndcg,
     precision_recall,
     user_models,
 )
 
-__all__ = [
-    "answers",
-    "average_precision",
-    "counts",
-    "diversity",
-    "first_relevant",
-    "ndcg",
-    "precision_recall",
-    "user_models",
-]
+__all__ = ["answers", "average_precision", "counts", "diversity", "ndcg", "precision_recall", "user_models"]

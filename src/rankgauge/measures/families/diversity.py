@@ -16,7 +16,7 @@ from rankgauge.core.hits import Hits, PerQuery, divide
 from rankgauge.core.ids import Ints
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import MeasureError
-from rankgauge.measures.exact_numbers import log2, powers
+from rankgauge.measures.aggregates import log2, powers
 from rankgauge.measures.registry import measure, needs
 
 Norm = Literal["ideal", "independent"]

@@ -10,7 +10,7 @@ import numpy as np
 from rankgauge.core.arrays import Floats, count_by, running, sum_by
 from rankgauge.core.hits import Hits, Ideal, PerQuery, divide
 from rankgauge.core.ids import Ints
-from rankgauge.measures.exact_numbers import each, exponential_gain, linear_gain, log2
+from rankgauge.measures.aggregates import each, exponential_gain, linear_gain, log2
 from rankgauge.measures.registry import measure
 
 Gain = Callable[[Floats], Floats]

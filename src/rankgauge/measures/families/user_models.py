@@ -11,7 +11,7 @@ from rankgauge.core.arrays import Floats, count_by, group_of, running, steps, su
 from rankgauge.core.hits import Hits, PerQuery, divide
 from rankgauge.core.qrels import Qrels
 from rankgauge.errors import MeasureError
-from rankgauge.measures.exact_numbers import each, exponential_gain, linear_gain, log2, powers
+from rankgauge.measures.aggregates import each, exponential_gain, linear_gain, log2, powers
 from rankgauge.measures.families.ndcg import gain_of
 from rankgauge.measures.measure import MeasureScale
 from rankgauge.measures.registry import measure

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from rankgauge.comparison.answer_sentences import headline
-from rankgauge.comparison.change_parts import ChangeParts, method_sentence
+from rankgauge.comparison.change_parts import ChangeParts, VersionComparison, method_sentence
 from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.comparison.label_changes import changes_sentence
-from rankgauge.comparison.version_comparison import VersionComparison
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import (
     MISSING,

@@ -34,10 +34,9 @@ from rankgauge.render.documents.gate import document, query_parts, verdict_sente
 from rankgauge.render.documents.scores import call_lines, leak_lines
 from rankgauge.render.formats.markdown import lines_of, text_of_line
 from rankgauge.render.html.charts.boxes import group_charts
-from rankgauge.render.html.charts.curves import cutoff_charts, recall_charts, threshold_charts
+from rankgauge.render.html.charts.curves import cost_chart, cutoff_charts, recall_charts, threshold_charts
 from rankgauge.render.html.charts.differences import averaged_values, axes_of, points_text, scatter, waterfall
 from rankgauge.render.html.charts.drawing import Chart
-from rankgauge.render.html.charts.quality_cost import cost_chart
 from rankgauge.render.html.charts.ranges import judgment_charts, mean_charts
 from rankgauge.render.html.page_systems import PageSystems, page_systems_of
 from rankgauge.render.html.page_tables import (

@@ -1,4 +1,4 @@
-"""What an embedder is: the protocol, and what identifies one, so that its vectors may be used again."""
+"""What an embedder is: the protocol, what identifies one, so that its vectors may be used again, and one by name."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ from rankgauge.config.retriever_settings import HTTP_TIMEOUT
 from rankgauge.config.servers import HttpSection
 from rankgauge.errors import UsageError, shown
 from rankgauge.retrieval.asking.documents import Document
+from rankgauge.retrieval.embedders import embedder
 from rankgauge.retrieval.embedders.embedder import identity_of
 from rankgauge.retrieval.engines.http_client import HttpClient, HttpFailure, JsonAnswer
-from rankgauge.retrieval.open_embedder import embedder
 from rankgauge.retrieval.retriever import Identity
 from rankgauge.secrets import mask_secrets
 

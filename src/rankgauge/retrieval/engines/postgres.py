@@ -16,10 +16,10 @@ from rankgauge.config.servers import PostgresSection
 from rankgauge.errors import InputError, UsageError, nearest, other_version, printable, shown, warn_user
 from rankgauge.io.stored_json import Maybe, first_misfit
 from rankgauge.io.text_checks import replace_lone_surrogates
+from rankgauge.retrieval.embedders import embedder
 from rankgauge.retrieval.embedders.embedder import identity_of, unhashed_note
 from rankgauge.retrieval.engines.postgres_client import Database, VectorParameter, compose, connected
 from rankgauge.retrieval.engines.vector import embed_texts
-from rankgauge.retrieval.open_embedder import embedder
 from rankgauge.retrieval.retriever import Identity
 from rankgauge.secrets import mask_secrets
 

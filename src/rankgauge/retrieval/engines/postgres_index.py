@@ -19,6 +19,7 @@ from rankgauge.config.servers import PostgresSection
 from rankgauge.core.progress import phase
 from rankgauge.errors import InputError, UsageError, printable, shown
 from rankgauge.io.corpus.corpus import Corpus, CorpusDocument
+from rankgauge.retrieval.embedders import embedder
 from rankgauge.retrieval.embedders.embedder import Embedder, identity_of, unhashed_note
 from rankgauge.retrieval.engines.postgres import (
     INDEX_SCHEMA,
@@ -32,7 +33,6 @@ from rankgauge.retrieval.engines.postgres import (
 from rankgauge.retrieval.engines.postgres_client import VectorParameter, compose, connected, copy_rows
 from rankgauge.retrieval.engines.vector import EMBEDDING_BATCH_SIZE, embed_texts
 from rankgauge.retrieval.index_files import batches
-from rankgauge.retrieval.open_embedder import embedder
 
 if TYPE_CHECKING:
     from rankgauge.retrieval.engines.postgres_client import Composed, Connection

@@ -17,8 +17,7 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.retrieval.embedders.embedder import Embedder, hashed_identity, identity_of
-from rankgauge.retrieval.engines.unit_vectors import cosines
-from rankgauge.retrieval.engines.vector import embed_texts
+from rankgauge.retrieval.engines.vector import cosines, embed_texts
 from rankgauge.retrieval.named_code import code_identity, has_parameter, is_object_path, load_object
 from rankgauge.retrieval.ranked_scores import cut_run
 from rankgauge.retrieval.retriever import Decisions, Identity, QueryBatch, Retriever, id_text, retrieve_run

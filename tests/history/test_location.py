@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rankgauge.history import GitState
-from rankgauge.history.git_state import git_state, parse_status
+from rankgauge.history.location import git_state, parse_status
 
 Git = Callable[..., str]
 

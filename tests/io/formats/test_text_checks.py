@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rankgauge.core.ids import Ids
-from rankgauge.io.formats.decimals import DECIMAL, parse_plain, read
+from rankgauge.io.text_checks import DECIMAL, parse_plain, read
 
 FILLER = b"x" * 24  # tokens within the first bytes of a buffer are left to the slow way
 plain = st.from_regex(rb"-?[0-9]{0,9}\.?[0-9]{0,9}", fullmatch=True)

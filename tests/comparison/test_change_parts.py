@@ -13,9 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import Conventions, InputError, Qrels, Run, Statistics, UsageError, compare, evaluate
-from rankgauge.comparison.change_parts import ChangeParts, ScoredVersion, on_common_grid, separated, together
+from rankgauge.comparison.change_parts import (
+    ChangeParts,
+    ScoredVersion,
+    VersionComparison,
+    compare_versions,
+    on_common_grid,
+    separated,
+    together,
+)
 from rankgauge.comparison.label_changes import judgment_changes
-from rankgauge.comparison.version_comparison import VersionComparison, compare_versions
 from tests.comparison.collection import GOOD, JUDGED, LUCKY, POOR
 
 Labels = dict[str, dict[str, int]]
