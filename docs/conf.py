@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from scripts.site_pages import prepare  # noqa: E402 - after the path to it
+from scripts.write_reference import write_api_page  # noqa: E402 - likewise
 
 project = "rankgauge"
 author = "The rankgauge developers"
@@ -38,5 +39,6 @@ pygments_dark_style = "native"
 
 
 def setup(app):
-    """Connect what prepares a page."""
+    """Write the page that is made from the code, and connect what prepares a page."""
+    write_api_page()
     app.connect("source-read", lambda app, name, source: source.__setitem__(0, prepare(name, source[0])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import click
 from pydantic import BaseModel
@@ -214,15 +215,24 @@ def usage() -> str:
     return usage().rstrip()
 
 
+def write_api_page() -> None:
+    """Write the page of the Python API, which is not kept in the repository, for whoever reads it meanwhile, at once."""
+    target = FOLDER / "api.md"
+    with NamedTemporaryFile("w", encoding="utf-8", dir=FOLDER, prefix=".api-", delete=False) as file:
+        file.write(api_page(MADE))
+    Path(file.name).replace(target)
+
+
 def main() -> int:
     """Write, or compare."""
     stale = []
+    if "--check" not in sys.argv:
+        write_api_page()
     for name, text in (
         ("measures.md", measures_page()),
         ("cli.md", cli_page()),
         ("formats.md", formats_page()),
         ("faults.md", faults_page()),
-        ("api.md", api_page(MADE)),
         (f"schemas/{EVALUATION}.schema.json", evaluation_schema()),
         ("schemas.md", schemas_page(MADE)),
         ("config.md", config_page()),
