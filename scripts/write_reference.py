@@ -216,7 +216,7 @@ def usage() -> str:
 
 
 def write_api_page() -> None:
-    """Write the page of the Python API, which the repository does not keep; a reader sees the old page or the new one."""
+    """Write the page of the Python API, which the repository does not keep; readers see a whole page."""
     target = FOLDER / "api.md"
     with NamedTemporaryFile("w", encoding="utf-8", dir=FOLDER, prefix=".api-", delete=False) as file:
         file.write(api_page(MADE))

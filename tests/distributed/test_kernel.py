@@ -76,7 +76,7 @@ def test_every_measure_has_the_same_bits(join: bool) -> None:
         cases.assert_same(scores[run], cases.local_scores(JUDGED, ROWS, run, MEASURES))
 
 
-def subtopic_judgments() -> Qrels:
+def judged_subtopics() -> Qrels:
     """The same judgments by two subtopics."""
     rows = [(query, half, doc, grade) for query in JUDGED for doc, grade in JUDGED[query].items() for half in "xy"]
     queries, halves, docs = ([row[column] for row in rows] for column in range(3))
@@ -89,7 +89,7 @@ def test_every_measure_of_judgments_by_subtopic_has_the_same_bits() -> None:
     own = [definition for definition in DEFINITIONS.values() if definition.judgments == "subtopics"]
     measures = [one(**({"cutoff": 5} if "cutoff" in one.parameters else {})) for one in own]
     assert measures
-    qrels = subtopic_judgments()
+    qrels = judged_subtopics()
     scores = evaluated(qrels, ROWS, measures)
     for run in "ab":
         cases.assert_same(scores[run], cases.local_scores(qrels, ROWS, run, measures))

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import InputError, MeasureError, evaluate, evaluate_retriever, gate, parse_measure
-from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.subtopic_judgments import Evidence
 from rankgauge.io import read_log, write_log
 from rankgauge.measures.registry import EVIDENCE_MEASURES
 

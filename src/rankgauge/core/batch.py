@@ -14,8 +14,8 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids, Interner, Ints, concatenate, number_ids
 
 if TYPE_CHECKING:
-    from rankgauge.core.group_judgments import Evidence
     from rankgauge.core.run import RunExtras
+    from rankgauge.core.subtopic_judgments import Evidence
 
 ID_COLUMNS = ("query", "doc", "iters", "rank", "tag")
 NO_LINES: Ints = np.zeros(0, dtype=np.int64)

@@ -18,9 +18,9 @@ from rankgauge.core.run import Run, RunExtras
 from rankgauge.errors import Note
 
 if TYPE_CHECKING:
-    from rankgauge.core.group_judgments import GroupJudgments
     from rankgauge.core.passage_judgments import PassageJudgments
     from rankgauge.core.query_answers import QueryAnswers
+    from rankgauge.core.subtopic_judgments import SubtopicJudgments
 
 PerQuery = Floats
 
@@ -77,7 +77,7 @@ class Hits:
     judged_offsets: Ints
     judged: Floats
     columns: Mapping[str, Column] = field(default_factory=dict)
-    by_group: GroupJudgments | PassageJudgments | None = None
+    by_group: SubtopicJudgments | PassageJudgments | None = None
     answers: QueryAnswers | None = None  # if a measure needs them
     uncombined: Hits | None = None  # if labels were combined because one result is the first match of several
 
@@ -126,7 +126,7 @@ class Hits:
         if self.judgments != "labels":
             return self
         if "by_label" not in self._memo:
-            from rankgauge.core.group_judgments import combined, label_hits  # few judgments are labels
+            from rankgauge.core.subtopic_judgments import combined, label_hits  # few judgments are labels
 
             self._memo["by_label"] = combined(label_hits(self))
         return self._memo["by_label"]

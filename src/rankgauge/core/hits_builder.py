@@ -20,8 +20,8 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 
 if TYPE_CHECKING:
-    from rankgauge.core.group_judgments import GroupJudgments
     from rankgauge.core.passage_judgments import PassageJudgments
+    from rankgauge.core.subtopic_judgments import SubtopicJudgments
 
 ANY_LENGTH = (1 << 31) - 1
 MAX_BUFFER_BYTES = (1 << 31) - 16  # of the extension's columns
@@ -44,7 +44,7 @@ class JudgedQueries(NamedTuple):
     offsets: Ints
     grades: Floats
     columns: Mapping[str, Column]
-    by_group: GroupJudgments | PassageJudgments | None = None
+    by_group: SubtopicJudgments | PassageJudgments | None = None
 
 
 NOTHING: Ints = np.zeros(0, dtype=np.int64)

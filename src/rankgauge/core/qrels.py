@@ -30,9 +30,9 @@ from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError, InputTypeError, found_text, shown
 
 if TYPE_CHECKING:
-    from rankgauge.core.group_judgments import Evidence, GroupJudgments
     from rankgauge.core.passage_judgments import PassageJudgments
     from rankgauge.core.ranking import Compat
+    from rankgauge.core.subtopic_judgments import Evidence, SubtopicJudgments
 
 LARGEST_GRADE = 127
 ANSWERABLE = "answerable"  # the column of queries that says whether any document is expected
@@ -56,7 +56,7 @@ class Qrels(HtmlView):
     grades: Floats
     iters: Ids | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
-    by_group: GroupJudgments | PassageJudgments | None = None
+    by_group: SubtopicJudgments | PassageJudgments | None = None
     forbidden: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by query: documents not to be returned
 
     @classmethod
@@ -127,7 +127,7 @@ class Qrels(HtmlView):
     @classmethod
     def build_by_subtopic(cls, query: Ids, subtopic: Ids, doc: Ids, level: Floats, *, name: str = "qrels") -> Qrels:
         """Group the rows by query and subtopic."""
-        from rankgauge.core.group_judgments import group_rows  # most judgments are grades
+        from rankgauge.core.subtopic_judgments import group_rows  # most judgments are grades
 
         rows = group_rows(query, subtopic, doc, level)
         return cls(name, rows.queries, rows.offsets, rows.docs, rows.grades, by_group=rows.by_group)
@@ -207,7 +207,7 @@ class Qrels(HtmlView):
         """Whether queries list pieces of evidence, beside their relevant documents or in place of them."""
         return bool(getattr(self.by_group, "is_evidence", False))
 
-    def groups_for(self, compat: Compat) -> GroupJudgments | PassageJudgments | None:
+    def groups_for(self, compat: Compat) -> SubtopicJudgments | PassageJudgments | None:
         """The judgments by group as a join needs them: levels in the precision in which they are compared."""
         return None if self.by_group is None else self.by_group.at_precision(compat)
 
@@ -303,7 +303,7 @@ class Qrels(HtmlView):
         """These judgments with pieces of evidence as subtopics; its documents are judged already."""
         if evidence is None:
             return self
-        from rankgauge.core.group_judgments import evidence_rows
+        from rankgauge.core.subtopic_judgments import evidence_rows
 
         rows = evidence_rows(self, evidence)
         made = Qrels(self.name, rows.queries, rows.offsets, rows.docs, rows.grades, by_group=rows.by_group)

@@ -18,10 +18,10 @@ import numpy as np
 
 from rankgauge.core import ranking
 from rankgauge.core.formatting import listing, plural
-from rankgauge.core.group_judgments import GroupJudgments
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
+from rankgauge.core.subtopic_judgments import SubtopicJudgments
 from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.io.formats.case_keys import (
     answerable_flag,
@@ -203,7 +203,7 @@ def _judgments(labels: Qrels, rows: Sequence[tuple[str, str, str, float]], match
     known = set(queries)
     made = made.with_queries([name for name in labels.queries if name.decode("utf-8", "surrogateescape") not in known])
     columns = {name: values for name, values in labels.columns.items() if name != MATCH_KEY}
-    groups = cast(GroupJudgments, made.by_group)
+    groups = cast(SubtopicJudgments, made.by_group)
     return replace(made, columns=columns, by_group=replace(groups, kind="labels", match=match))
 
 

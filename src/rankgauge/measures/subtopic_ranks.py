@@ -12,11 +12,11 @@ from functools import cached_property
 import numpy as np
 
 from rankgauge.core.arrays import count_by, last_best, sum_by
-from rankgauge.core.group_judgments import GroupJudgments
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
 from rankgauge.core.passage_judgments import PassageJudgments, found_ranks
 from rankgauge.core.ranking import UNRANKED
+from rankgauge.core.subtopic_judgments import SubtopicJudgments
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def _greedy_ranks(rows: _Relevance, alpha: float, depth: Ints) -> Ints:
 
 def _relevance(hits: Hits, rel: float) -> _Relevance:
     judgments = hits.by_group
-    assert isinstance(judgments, GroupJudgments)
+    assert isinstance(judgments, SubtopicJudgments)
     relevant = np.flatnonzero(judgments.level >= max(rel, 0))
     query, group = judgments.query[relevant], judgments.group[relevant]
     is_new = np.ones(len(relevant), dtype=bool)

@@ -13,8 +13,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, overload
 
-from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.subtopic_judgments import Evidence
 from rankgauge.errors import InputError, shown, warn_user
 from rankgauge.io.byte_streams import read_bytes, source_name
 from rankgauge.io.faults import Faults

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.arrays import checked_number
-from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
+from rankgauge.core.subtopic_judgments import Evidence
 from rankgauge.errors import InputError, InputTypeError, shown
 from rankgauge.evaluation.evaluate import Evaluation, evaluate, evaluate_runs
 from rankgauge.io.matching import LabelSet, match_labels

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rankgauge import InputError, convert, read_qrels
-from rankgauge.core.group_judgments import GroupJudgments
 from rankgauge.core.qrels import Qrels
+from rankgauge.core.subtopic_judgments import SubtopicJudgments
 
 words = st.sampled_from(["a", "b", "10"])
 graded_rows = st.dictionaries(st.tuples(words, words, words), st.integers(-2, 3), min_size=1, max_size=8)
@@ -25,7 +25,7 @@ def write(folder: Path, text: str, name: str = "in") -> Path:
 def rows_of(qrels: Qrels) -> set[tuple[bytes, ...]]:
     """Query, subtopic, document and grade of each judgment."""
     table = qrels.by_group
-    assert isinstance(table, GroupJudgments)
+    assert isinstance(table, SubtopicJudgments)
     return {
         (
             qrels.queries[int(table.query[row])],

@@ -33,10 +33,10 @@ Row = tuple[str, str, str, float]  # run, query, document, score
 Write = Callable[[Path, list[Row]], Path]
 
 
-@pytest.fixture(autouse=True, params=["numpy", "compiled"])
+@pytest.fixture(autouse=True, params=["python", "compiled"])
 def small_batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test runs with both implementations, and in batches of a few rows."""
-    if request.param == "numpy":
+    if request.param == "python":
         monkeypatch.setattr(compiled, "scanner", None)
     elif compiled.scanner is None:
         pytest.skip("the extension is not compiled")

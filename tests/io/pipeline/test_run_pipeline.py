@@ -54,10 +54,10 @@ class Outcome(NamedTuple):
     said: list[str]
 
 
-@pytest.fixture(autouse=True, params=["numpy", "compiled"])
+@pytest.fixture(autouse=True, params=["python", "compiled"])
 def scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every test of this file runs with both implementations."""
-    if request.param == "numpy":
+    if request.param == "python":
         monkeypatch.setattr(compiled, "scanner", None)
     else:
         require("compiler", compiled.scanner is not None)

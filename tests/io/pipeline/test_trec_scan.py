@@ -41,10 +41,10 @@ QRELS = Qrels.from_dict(
 )
 
 
-@pytest.fixture(autouse=True, params=["numpy", "compiled"])
+@pytest.fixture(autouse=True, params=["python", "compiled"])
 def scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every test of this file runs with both scanners."""
-    if request.param == "numpy":
+    if request.param == "python":
         monkeypatch.setattr(compiled, "scanner", None)
     else:
         require("compiler", compiled.scanner is not None)

@@ -1,4 +1,4 @@
-"""The compiled scanner, which is optional: without it, or with ``RANKGAUGE_SCANNER=numpy``, Python does the same.
+"""The compiled scanner, which is optional: without it, or with ``RANKGAUGE_SCANNER=python``, Python does the same.
 
 One C file per concept: ``tokens`` (white space and columns), ``decimals`` (numbers), ``ids`` (hashes, order), ``sort``,
 ``join`` (the rows of a query), ``block`` (a part of a file), ``scattered`` (queries in many places),
@@ -13,14 +13,14 @@ import os
 from types import ModuleType
 
 VARIABLE = "RANKGAUGE_SCANNER"
-NUMPY, COMPILED = "numpy", "compiled"
+PYTHON, COMPILED = "python", "compiled"
 INTERFACE = 7  # what this version expects of the extension: the number in module.c
 
 
 def _load() -> tuple[ModuleType | None, str]:
     """The extension, and why it is not used if it is not."""
-    if os.environ.get(VARIABLE, "").strip().lower() == NUMPY:
-        return None, f"{VARIABLE}={NUMPY}"
+    if os.environ.get(VARIABLE, "").strip().lower() == PYTHON:
+        return None, f"{VARIABLE}={PYTHON}"
     try:
         import rankgauge.core.compiled._scanner as extension
     except ImportError as error:
@@ -37,4 +37,4 @@ SEED = int.from_bytes(os.urandom(8), "little")  # nobody can prepare ids whose h
 
 def describe() -> str:
     """Which scanner is in use, and why it is not the compiled one."""
-    return COMPILED if scanner is not None else f"{NUMPY} ({_reason})"
+    return COMPILED if scanner is not None else f"{PYTHON} ({_reason})"

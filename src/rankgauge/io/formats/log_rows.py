@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.batch import Batch
-from rankgauge.core.group_judgments import Evidence
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import ANSWERABLE
+from rankgauge.core.subtopic_judgments import Evidence
 from rankgauge.errors import InputError, Note, shown
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.case_keys import (

@@ -21,7 +21,7 @@ from rankgauge.io.formats.named_columns import Kind, normalize_name
 from rankgauge.io.text_checks import int_if_exact, replace_lone_surrogates
 
 if TYPE_CHECKING:
-    from rankgauge.core.group_judgments import GroupJudgments
+    from rankgauge.core.subtopic_judgments import SubtopicJudgments
     from rankgauge.io.queries import Queries
 
 LOG_KEYS = (
@@ -147,7 +147,7 @@ def _differ_by_subtopic(qrels: Qrels) -> bool:
     """Whether a document has another grade for one subtopic than for another, which a log cannot hold."""
     if qrels.judgments == "grades":
         return False
-    judgments = cast("GroupJudgments", qrels.by_group)
+    judgments = cast("SubtopicJudgments", qrels.by_group)
     is_evidence = judgments.level > 0
     return bool((judgments.level != qrels.grades[judgments.ordinal])[is_evidence].any())
 
@@ -156,7 +156,7 @@ def _evidence_by_query(qrels: Qrels) -> dict[str, list[list[str]]]:
     """The pieces of evidence of each query, or its subtopics: the documents that have each."""
     if qrels.judgments not in ("subtopics", "evidence"):
         return {}
-    judgments = cast("GroupJudgments", qrels.by_group)
+    judgments = cast("SubtopicJudgments", qrels.by_group)
     pieces: dict[str, dict[int, list[str]]] = {}
     docs, names = qrels.docs.to_text(), qrels.queries.to_text()
     rows = (judgments.query, judgments.group, judgments.ordinal, judgments.level)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupJudgments:
+class SubtopicJudgments:
     """One row per judgment of a group, by query, group and document.
 
     A group is a subtopic of the query, or a label that results match. ``ordinal`` is the row of the document in the
@@ -49,7 +49,7 @@ class GroupJudgments:
         """The rows of a query."""
         return slice(int(self.offsets[query]), int(self.offsets[query + 1]))
 
-    def take(self, queries: Ints, judged_offsets: Ints) -> GroupJudgments:
+    def take(self, queries: Ints, judged_offsets: Ints) -> SubtopicJudgments:
         """The judgments of some queries, in any order and any number of times.
 
         ``judged_offsets`` are those of the judgments that these belong to.
@@ -67,15 +67,15 @@ class GroupJudgments:
             level=frozen(self.level[rows]),
         )
 
-    def spread(self, numbers: Ints, queries: int) -> GroupJudgments:
+    def spread(self, numbers: Ints, queries: int) -> SubtopicJudgments:
         """These judgments among more queries; ``numbers`` are the new numbers of these queries, ascending."""
         return replace(self, offsets=frozen(offsets_of(numbers[self.query], queries)))
 
-    def leveled(self, change: Callable[[Floats], Floats]) -> GroupJudgments:
+    def leveled(self, change: Callable[[Floats], Floats]) -> SubtopicJudgments:
         """These judgments with changed levels."""
         return replace(self, level=frozen(change(self.level)))
 
-    def at_precision(self, compat: Compat) -> GroupJudgments:
+    def at_precision(self, compat: Compat) -> SubtopicJudgments:
         """These judgments with levels in the precision in which a version of trec_eval compares them."""
         return self.leveled(lambda level: comparable(level, compat).astype(np.float64))
 
@@ -102,7 +102,7 @@ class GroupedRows:
     offsets: Ints
     docs: Ids
     grades: Floats
-    by_group: GroupJudgments
+    by_group: SubtopicJudgments
 
 
 def group_rows(query: Ids, group: Ids, doc: Ids, level: Floats) -> GroupedRows:
@@ -130,7 +130,7 @@ def group_rows(query: Ids, group: Ids, doc: Ids, level: Floats) -> GroupedRows:
         offsets=frozen(offsets_of(query_number[firsts], len(queries))),
         docs=docs,
         grades=frozen(grades),
-        by_group=GroupJudgments(
+        by_group=SubtopicJudgments(
             docs=docs,
             offsets=frozen(offsets_of(query_number, len(queries))),
             ordinal=frozen(ordinal[rows]),
@@ -197,7 +197,7 @@ def label_hits(hits: Hits) -> Hits:
     or a label that no result matches. Several labels can have the same rank.
     """
     judgments = hits.by_group
-    assert isinstance(judgments, GroupJudgments)
+    assert isinstance(judgments, SubtopicJudgments)
     rank = np.full(len(hits.judged), UNRANKED)
     tie_first, tie_last = rank.copy(), rank.copy()
     rank[hits.ordinal], tie_first[hits.ordinal], tie_last[hits.ordinal] = hits.rank, hits.tie_first, hits.tie_last
