@@ -139,7 +139,7 @@ def test_the_c_locale_changes_no_byte_of_any_output(tmp_path: Path) -> None:
 def test_a_name_in_a_file_that_the_locale_cannot_encode_is_one_clear_error(tmp_path: Path) -> None:
     """What must hold: one message with the name and what to do, exit code 71, and nothing written."""
     write_files(tmp_path, "läuf")
-    (tmp_path / "c.yaml").write_text("kpi: cäche.yaml\n", encoding="utf-8")
+    (tmp_path / "c.yaml").write_text("reading: {forbidden: cäche}\n", encoding="utf-8")
     arguments = [sys.executable, "-m", "rankgauge", "evaluate", "läuf.qrels", "läuf.trec", "--config", "c.yaml"]
     before = sorted(tmp_path.iterdir())
     done = subprocess.run(
