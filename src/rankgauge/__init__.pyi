@@ -1,7 +1,6 @@
 from rankgauge.benchmark.run import run_benchmark as run_benchmark
 from rankgauge.comparison.compare import compare as compare
 from rankgauge.comparison.comparison_result import Comparison as Comparison
-from rankgauge.comparison.gate.baseline_file import write_baseline as write_baseline
 from rankgauge.comparison.gate.gate import gate as gate
 from rankgauge.comparison.statistics_options import Statistics as Statistics
 from rankgauge.config.configured_settings import load_settings as load_settings

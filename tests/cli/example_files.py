@@ -24,6 +24,7 @@ benchmark: {latency: 2}
     "docs/brakes.md": "# Brakes\n\nA squealing brake needs cleaning.\n\n# Chain\n\nClean the chain with a brush.\n",
     "gold.jsonl": json.dumps({"query_id": "q1", "query": "chain", "gold": ["Clean the chain with a brush."]}) + "\n",
     "chunks.jsonl": json.dumps({"_id": "brakes.md#44-81", "text": "# Chain\n\nClean the chain with a brush."}) + "\n",
+    "baseline.jsonl": json.dumps({"query": "tyre size", "retrieved": ["kb-001", "kb-003"]}) + "\n",
     "golden.jsonl": json.dumps({"query": "tyre size", "relevant_ids": ["kb-001"]}) + "\n",
     "cases.jsonl": json.dumps({"query": "tyre size", "relevant_ids": ["kb-001"]}) + "\n",
     **{
@@ -36,15 +37,13 @@ benchmark: {latency: 2}
     + "\n",
 }
 SAVE = "rankgauge evaluate qrels.txt my.run --save --save-run"
-EXPORT = "rankgauge history export -o history"
 BENCHMARK = "rankgauge benchmark run --corpus my-collection --retriever lexical --latency 0"
 TEXT_FILES = "--corpus corpus.jsonl --queries queries.jsonl"
 POOL = f"rankgauge pool old.run my.run --strategy uniform --budget 200 {TEXT_FILES} -o pool.jsonl"
 JUDGE = "rankgauge judge pool.jsonl -o judgments.jsonl --judge ./judge.py:judge"
-HISTORY = ("list", "show", "compare", "trend", "check", "tag", "export", "prune")
+HISTORY = ("list", "show", "trend", "check")
 BEFORE = {  # what is run before the examples of a command
-    **{f"history {name}": (f"{SAVE} --tag release-1", SAVE) for name in HISTORY},
-    "history import": (SAVE, EXPORT),
+    **{f"history {name}": (SAVE, SAVE) for name in HISTORY},
     "convert": (POOL, JUDGE),
     "judge": (POOL,),
     "labels agree": (POOL, JUDGE),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from rankgauge.io.byte_streams import sha256_of_file
 
 QRELS = "".join(f"q{n} 0 a {1 + n % 3}\nq{n} 0 b 1\n" for n in range(6))
 RUN = "".join(f"q{n} Q0 {doc} {5 - rank} {5 - rank} one\n" for n in range(6) for rank, doc in enumerate("bxa"))
@@ -87,7 +90,7 @@ GATE = """\
 measures: {query_set: both}
 gate:
   require: [RR>0.4, "P@2>=0.1"]
-  baseline: base.json
+  baseline: base.run
   measures: [RR]
   margin: 0.3
   confidence: 0.99
@@ -98,15 +101,14 @@ kpi: {name: ours, bands: {RR: {good: 0.4}}}
 def test_a_gate_is_configured_and_options_override_the_file(command: Callable[..., Any], files: list[Path]) -> None:
     config = files[0].parent / "gate.yaml"
     config.write_text(GATE)
-    first = command("gate", *files[:2], "--config", config, "--write-baseline", files[0].parent / "base.json")
-    assert (first.code, first.out.splitlines()[0]) == (0, "pass: 2 requirements are met.")
+    shutil.copy(files[1], files[0].parent / "base.run")
     done = command("gate", files[0], files[2], "--config", config, "--format", "json")
     data = json.loads(done.out)
     gate = data["gate"]
     assert (gate["margin"], gate["confidence"]) == (0.3, 0.99)
     assert [row["measure"] for row in gate["compared"]] == ["RR"]
     assert [row["measure"] for row in gate["required"]] == ["RR", "P@2"]
-    assert gate["baseline"]["file"] == str(files[0].parent / "base.json")
+    assert gate["baseline"]["sha256"] == sha256_of_file(files[1])
     assert data["conventions"]["query_set"] == "both"
     assert (data["kpi"]["name"], data["runs"][0]["bands"]) == ("ours", {"RR": "good"})
     own = ("--margin", "0", "--require", "P@2>0.99", "--set", "measures.query_set=both", "--set", "kpi=none")

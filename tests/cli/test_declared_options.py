@@ -27,15 +27,12 @@ OWN_VALUES = {
 }
 # Without a default, limits and choices there is nothing to state twice.
 FILES = set(
-    "--chunks --config --copy --corpus --dev --fix --html --index --judged --labels --log --machine --manifest --out "
-    "--pool --qrels --queries --reuse --stamp --summary --test --to --write-baseline".split()
+    "--chunks --config --corpus --dev --fix --html --index --judged --labels --log --machine --manifest --out "
+    "--pool --qrels --queries --reuse --stamp --summary --test --to".split()
 )
-SWITCHES = set(
-    "--append --dry-run --escape-formulas --force --no-code --openmetrics --plain --rag --rebuild --remove".split()
-)
+SWITCHES = set("--escape-formulas --force --no-code --plain --rag --rebuild".split())
 TEXTS = set(
-    "--assessor --column --exec --from --install --judge --kpi --retriever --search --set --tag --to --webhook "
-    "--weights".split()
+    "--assessor --column --from --install --judge --kpi --retriever --search --set --tag --to --weights".split()
 )
 
 

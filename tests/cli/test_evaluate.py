@@ -47,7 +47,7 @@ def test_many_measures_become_rows(command: Command, files: list[Path]) -> None:
 def test_json_has_the_documented_schema_and_full_precision(command: Command, files: list[Path]) -> None:
     outcome = command("evaluate", *files, "-m", "nDCG@10", "-m", "FirstRel", "--per-query", "--format", "json")
     data = json.loads(outcome.out)
-    assert list(data) == ["schema", "conventions", "qrels", "runs", "warnings"]
+    assert list(data) == ["schema", "conventions", "qrels", "runs", "labels", "warnings"]
     assert data["schema"] == "rankgauge.scores/1"
     assert set(data["qrels"]) == {"name", "sha256", "queries"}
     run = data["runs"][1]

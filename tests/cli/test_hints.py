@@ -161,7 +161,7 @@ def test_a_hint_with_an_option_that_the_command_lacks_names_the_command_that_has
 def test_what_a_hint_says_of_another_command_is_left_alone() -> None:
     root = click.Context(cli, info_name="rankgauge")
     context = click.Context(COMMANDS["runs validate"], parent=root, info_name="validate")
-    for text in ("`rankgauge gate LABELS RESULTS --write-baseline FILE`", "rankgauge gate a b --baseline c"):
+    for text in ("`rankgauge gate LABELS RESULTS --baseline FILE`", "rankgauge gate a b --baseline c"):
         assert with_owners_of_options(text, context) == text
 
 

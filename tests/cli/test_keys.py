@@ -34,7 +34,6 @@ WORDS = {  # a command line of each command with --set, which never runs
     "pool": "r -o x",
     "labels agree": "q q",
     "labels estimate": "q r",
-    "history compare": "a b",
 }
 VALUES = {  # values of keys whose declaration names none besides the default
     "measures.names": "[RR]",
@@ -50,6 +49,8 @@ VALUES = {  # values of keys whose declaration names none besides the default
     "history.date": "2026-01-01",
     "output.sort": "RR",
     "kpi": "trec-2025",
+    "columns": "{a: higher}",
+    "gate.baseline": "[a]",
     "spark.settings": "{a: b}",
     "statistics.confidence": "0.9",
 }

@@ -5,7 +5,6 @@ and what to do.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,12 +39,6 @@ def replace_text(path: Path, before: str, after: str) -> None:
     path.write_text(text.replace(before, after, 1))
 
 
-def set_version(path: Path, version: int) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {version}")
-    connection.close()
-
-
 def check_refused(done: Outcome, path: Path, sentence: str, content: bytes) -> None:
     """The command fails with this sentence alone, and the file stays as it is."""
     assert done.code == 2
@@ -54,51 +47,39 @@ def check_refused(done: Outcome, path: Path, sentence: str, content: bytes) -> N
     assert path.read_bytes() == content
 
 
-@pytest.mark.parametrize("version", [5, 7])
-def test_a_history(command: Command, folder: Path, version: int) -> None:
-    command("evaluate", "labels.json", "run.json", "--save")
+def test_a_history_in_a_database(command: Command, folder: Path) -> None:
     path = folder / ".rankgauge" / "history.db"
-    set_version(path, version)
-    content = path.read_bytes()
+    path.parent.mkdir()
+    path.write_bytes(b"SQLite format 3\0 and more")
     sentence = (
-        f".rankgauge/history.db: a history of version {version}, but this rankgauge reads version 6: "
-        "export it with the rankgauge that wrote it, and import the export into a new file"
+        ".rankgauge/history.db: a history is a folder of files, and this is a database of an earlier version",
+        "delete it, and save results again: `rankgauge evaluate … --save --set history.date=DATE`",
     )
     for words in (
         ("history", "list"),
         ("evaluate", "labels.json", "run.json", "--save"),
         ("gate", "labels.json", "run.json", "--baseline", "history:main"),
+        ("history", "list", "--history", path),
     ):
-        check_refused(command(*words), path, sentence, content)
+        done = command(*words)
+        assert (done.code, done.out) == (2, "")
+        assert done.err.splitlines()[0].endswith(sentence[0])
+        assert done.err.splitlines()[1] == f"hint: {sentence[1]}"
+    assert path.read_bytes() == b"SQLite format 3\0 and more"
 
 
-def test_an_exported_entry(command: Command, folder: Path) -> None:
-    command("evaluate", "labels.json", "run.json", "--save", "--set", "history.date=2026-11-02")
-    command("history", "export", "-o", "out")
-    path = folder / "out" / "2026-11-02.jsonl"
-    replace_text(path, "rankgauge.history-entry/3", "rankgauge.history-entry/4")
-    sentence = (
-        "out/2026-11-02.jsonl: rankgauge.history-entry of version 4, but this rankgauge reads version 3: "
-        "export the history again with `rankgauge history export`"
-    )
-    check_refused(command("history", "import", "out"), path, sentence, path.read_bytes())
-
-
-@pytest.mark.parametrize("version", [3, 5])
-def test_a_baseline(command: Command, folder: Path, version: int) -> None:
-    command("gate", "labels.json", "run.json", "--write-baseline", "baseline.json")
+def test_a_stored_baseline(command: Command, folder: Path) -> None:
     path = folder / "baseline.json"
-    replace_text(path, "rankgauge.baseline/4", f"rankgauge.baseline/{version}")
-    sentence = (
-        f"baseline.json: rankgauge.baseline of version {version}, but this rankgauge reads version 4: "
-        "store a baseline with `rankgauge gate LABELS RESULTS --write-baseline FILE`"
-    )
+    path.write_text('{\n "schema": "rankgauge.baseline/4",\n "scores": {"runs": []}\n}\n')
     for words in (
         ("gate", "labels.json", "run.json", "--baseline", "baseline.json"),
-        ("gate", "labels.json", "run.json", "--write-baseline", "baseline.json", "--append"),
-        ("compare", "labels.json", "run.json", "--baseline", "baseline.json"),
+        ("compare", "labels.json", "run.json", "baseline.json"),
+        ("evaluate", "labels.json", "baseline.json"),
     ):
-        check_refused(command(*words), path, sentence, path.read_bytes())
+        done = command(*words)
+        assert (done.code, done.out) == (2, "")
+        assert "baseline.json: a stored baseline of an earlier version" in done.err
+        assert "rankgauge evaluate LABELS RESULTS -q --format json > scores.json" in done.err
 
 
 @pytest.mark.parametrize("version", [2, 4])

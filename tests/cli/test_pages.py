@@ -112,9 +112,9 @@ def test_the_page_of_a_gate_shows_the_baseline_if_it_is_a_run(workshop: Path, co
     qrels, vector, lexical = workshop / "qrels.trec", workshop / "runs/vector.trec", workshop / "runs/lexical.trec"
     assert command("gate", qrels, vector, "--baseline", lexical, "--html", "two.html").code == 0
     assert "2 systems: lexical, vector" in Path("two.html").read_text(encoding="utf-8")
-    assert command("gate", qrels, lexical, "--write-baseline", "base.json").code == 0
-    assert command("gate", qrels, vector, "--baseline", "base.json", "--html", "one.html").code == 0
-    assert "lexical</" not in Path("one.html").read_text(encoding="utf-8")
+    Path("base.csv").write_text(command("evaluate", qrels, lexical, "-q", "--format", "csv").out)
+    assert command("gate", qrels, vector, "--baseline", "base.csv", "--html", "one.html").code == 0
+    assert "2 systems: lexical, vector" in Path("one.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
@@ -150,10 +150,12 @@ def test_only_one_file_can_be_standard_input(workshop: Path, command: Command) -
     assert not Path("page.html").exists()
 
 
-def test_a_page_compares_with_a_stored_baseline(workshop: Path, command: Command) -> None:
+def test_a_page_compares_scores(workshop: Path, command: Command) -> None:
     qrels, runs = workshop / "qrels.trec", workshop / "runs"
-    assert command("gate", qrels, runs / "lexical.trec", "-m", "nDCG@10", "--write-baseline", "base.json").code == 0
-    done = command("compare", qrels, runs / "vector.trec", "--baseline", "base.json", "--html", "page.html")
+    for name in ("lexical", "vector"):
+        scores = command("evaluate", qrels, runs / f"{name}.trec", "-m", "nDCG@10", "-q", "--format", "csv")
+        Path(f"{name}.csv").write_text(scores.out)
+    done = command("compare", "lexical.csv", "vector.csv", "--html", "page.html")
     assert done.code == 0, done.err
     assert "vector vs. lexical is inconclusive: " in Path("page.html").read_text(encoding="utf-8")
 
@@ -163,12 +165,12 @@ def test_options_that_would_do_nothing_are_refused(workshop: Path, command: Comm
     for words, message in (
         (("evaluate", qrels, vector, "--corpus", workshop), "--corpus is for the HTML report"),
         (("compare", qrels, vector, lexical, "--explain", "--format", "markdown"), "markdown has no --explain"),
-        (("gate", qrels, vector, "--write-baseline", "b.json", "--html", "p.html"), "cannot be combined with --html"),
+        (("gate", qrels, vector, "--require", "RR>0", "-o", "live.jsonl"), "applies to a live retriever"),
     ):
         done = command(*words)
         assert done.code == 64, words
         assert message in done.err
-    assert not Path("b.json").exists()
+    assert not Path("live.jsonl").exists()
 
 
 def test_a_page_has_no_path_outside_of_the_working_folder(workshop: Path, command: Command) -> None:

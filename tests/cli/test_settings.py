@@ -278,20 +278,13 @@ def test_options_without_effect_are_refused(command: Command, files: Path) -> No
     assert "--confidence is for intervals and tests, and none are shown\nhint: show intervals with --ci" in done.err
     done = command("gate", "qrels", "one", "--require", "RR>0.1", "-m", "nDCG@10")
     assert (done.code, done.out) == (64, "")
-    assert "-m names measures to compare with a baseline or to store" in done.err
+    assert "-m names measures to compare with a baseline" in done.err
 
 
 def test_tests_of_a_single_run_are_missed_aloud(command: Command, files: Path) -> None:
     done = command("evaluate", "qrels", "one", "--config", configuration(statistics="significance_testing: true"))
     assert done.code == 0
     assert "warning: significance tests need at least two runs, found 1 [no-tests]" in done.err
-
-
-def test_a_gate_stores_the_named_measures_besides_the_required_ones(command: Command, files: Path) -> None:
-    words = ("gate", "qrels", "one", "--require", "RR>0.1", "-m", "nDCG@10", "--write-baseline", "base.json")
-    assert command(*words).code == 0
-    stored = json.loads(Path("base.json").read_bytes())["scores"]["runs"][0]["measures"]
-    assert set(stored) == {"nDCG@10", "RR"}
 
 
 def test_an_empty_list_of_groups_turns_the_default_groups_of_a_benchmark_off(command: Command, files: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankgauge import Conventions, InputError, Qrels, Run, Scores, UsageError, compare, evaluate, evaluate_runs, gate
+from rankgauge import Conventions, Qrels, Run, Scores, UsageError, compare, evaluate, evaluate_runs, gate
 
 JUDGED = {f"q{n}": {"a": 2, "b": 1, "c": 0} for n in range(12)}
 GOOD = {f"q{n}": {"a": 3.0, "b": 2.0, "c": 1.0} for n in range(12)}
@@ -30,26 +30,28 @@ def test_a_gate_on_scores_decides_as_one_on_runs() -> None:
         result = gate(QRELS, scored(now, "now"), NAMES, baseline=scored(before, "before"))
         expected = gate(QRELS, Run.from_dict(now, name="now"), NAMES, baseline=Run.from_dict(before, name="before"))
         assert (result.verdict, result.compared) == (expected.verdict, expected.compared)
-        assert result.current is not None
-        assert expected.current is not None
-        assert np.array_equal(result.current.values, expected.current.values)
+        assert result.baseline is not None
+        assert expected.baseline is not None
+        assert np.array_equal(result.baseline.values, expected.baseline.values)
 
 
 def test_a_drop_of_scores_is_not_blamed_on_documents_that_nobody_knows() -> None:
     result = gate(QRELS, scored(BAD, "now"), NAMES, baseline=Run.from_dict(GOOD, name="before"))
     assert result.verdict == "fail"
-    assert result.blame is not None
-    assert not result.blame.documents
+    assert result.lost is None
 
 
-def test_scores_must_be_of_these_judgments_measures_and_conventions() -> None:
+def test_scores_need_the_measure_and_say_if_they_may_have_been_made_in_another_way() -> None:
     scores = scored(GOOD, "good")
-    with pytest.raises(UsageError, match=r"'good' is scored already: AP was not evaluated; there are nDCG@10"):
+    with pytest.raises(UsageError, match=r"'good' has no values of AP; it has 'nDCG@10', 'ERR', 'RR'"):
         evaluate_runs(QRELS, [scores], "AP")
-    with pytest.raises(UsageError, match="other conventions"):
-        evaluate_runs(QRELS, [scores], "RR", conventions=Conventions(no_relevant="skip"))
-    with pytest.raises(InputError, match="scored on 12 queries, which are not the 1 queries"):
-        evaluate_runs({"q1": {"a": 1}}, [scores], "RR")
+    other = evaluate_runs(QRELS, [scores], "RR", conventions=Conventions(no_relevant="skip")).scores[0]
+    assert [note.code for note in other.notes][-1] == "scored-elsewhere"
+    with pytest.raises(UsageError, match="may have been scored in another way"):
+        gate(QRELS, BAD, "RR", baseline=scores, conventions=Conventions(no_relevant="skip"))
+    changed = evaluate_runs({"q1": {"a": 1}}, [scores], "RR").scores[0]
+    assert [note.code for note in changed.notes][-1] == "labels-changed"
+    assert changed["RR"] is None
     assert evaluate_runs(QRELS, [scores], "ERR").scores[0]["ERR"] == scores["ERR"]
 
 

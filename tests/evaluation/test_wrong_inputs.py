@@ -108,7 +108,6 @@ def test_python_warns_of_values_that_look_swapped(call: str, kind: str) -> None:
         "compare a.json b.json c.json",
         "gate a.json b.json --require RR>=0",
         "gate a.json b.json -m RR --baseline c.json",
-        "gate a.json b.json -m RR --write-baseline stored.json",
         "tune a.json b.json c.json",
         "evaluate a.json b.json --html page.html",
         "benchmark run a.json b.json --queries queries.jsonl -o out",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from rankgauge import Conventions, Qrels, Run, evaluate
-from rankgauge.history import EntryFacts, EntrySummary, GitState, History
+from rankgauge.history import EntrySummary, GitState, History
+from rankgauge.history.folder import write_compressed_log
 
 LABELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}, "q3": {"e": 1}}
 GROWN = {"q1": {"a": 1, "b": 1}, "q2": {"c": 2, "d": 1, "x": 1}, "q4": {"e": 1}}
@@ -30,14 +31,13 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def history(tmp_path: Path) -> Iterator[History]:
-    with History.open(tmp_path / "history.db") as opened:
-        yield opened
+def history(tmp_path: Path) -> History:
+    return History.open(tmp_path / "history")
 
 
 @pytest.fixture
 def save(history: History) -> Save:
-    """Save a run; its labels, whether it is kept and its facts can be chosen."""
+    """Save a run; its labels, whether its log is kept and its facts can be chosen."""
 
     def call(
         labels: Any = LABELS, run: Any = FIRST, *, keep: bool = False, into: History = history, **options: Any
@@ -47,8 +47,10 @@ def save(history: History) -> Save:
         conventions = options.pop("conventions", Conventions())
         scores = evaluate(qrels, ranking, options.pop("measures", MEASURES), conventions=conventions)
         options = {"date": DAY, "git": GitState(COMMIT, "main", False), **options}
-        facts = EntryFacts(tags=options.pop("tags", ()))
-        return into.save(scores, qrels, run=ranking if keep else None, facts=facts, **options)
+        entry = into.save(scores, **options)
+        if keep:
+            write_compressed_log(entry, ranking, qrels, {})
+        return entry
 
     return call
 

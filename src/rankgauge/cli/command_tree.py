@@ -168,18 +168,13 @@ TASKS: Tasks = {
     "Over time": {
         "history": _group(
             "history",
-            "List, compare and exchange results that were saved over time.\n\n"
+            "Show results that were saved over time: a folder of files.\n\n"
             "`--save` on evaluate, compare, gate and benchmark run saves them.",
             {
                 "list": LazyCommand("history", "List the entries of the history."),
                 "show": LazyCommand("history", "Show one entry."),
-                "compare": LazyCommand("trends", "Compare two entries, although labels may have changed."),
-                "trend": LazyCommand("trends", "Show a measure over time, with intervals and change points."),
-                "check": LazyCommand("trends", "Report recent changes of quality, each once."),
-                "tag": LazyCommand("history", "Add tags to an entry, or remove them."),
-                "export": LazyCommand("history", "Write entries as JSON Lines, or the newest values for Prometheus."),
-                "import": LazyCommand("history", "Read exported entries into the history."),
-                "prune": LazyCommand("history", "Delete old entries."),
+                "trend": LazyCommand("history", "Show a measure over time, with intervals and change points."),
+                "check": LazyCommand("history", "Report recent changes of quality."),
             },
         ),
     },

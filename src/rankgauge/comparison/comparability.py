@@ -24,7 +24,7 @@ from rankgauge.measures.measure import Measure
 SHARE_DIFFERENCE = 0.2  # of judged documents at the top, from which two sides differ enough to say so
 DEPTH_HINT = (
     "fetch both sides with the same k (--k); if k was changed on purpose, choose a measure at the new k (-m), and "
-    "store a new baseline (--write-baseline)"
+    "make a new baseline"
 )
 
 

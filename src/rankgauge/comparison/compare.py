@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,6 @@ from rankgauge.comparison.difference_families import (
 )
 from rankgauge.comparison.differences import Difference, Pair, shared_queries
 from rankgauge.comparison.document_changes import QueryChange, explain
-from rankgauge.comparison.gate.baseline import Baseline, stored_scores
-from rankgauge.comparison.gate.baseline_file import stored_baseline
 from rankgauge.comparison.statistics_options import LARGEST_CHANGES, Statistics
 from rankgauge.comparison.system_ranking import compared_families, family_scope
 from rankgauge.core.hits import Joined
@@ -40,7 +37,7 @@ from rankgauge.io.reading_options import Reading
 from rankgauge.io.sources import check_runs
 from rankgauge.measures.names import MeasureNames
 
-AnyBaseline = str | int | Path | Baseline
+AnyBaseline = str | int  # the name or the index of a run
 
 
 def compare(
@@ -58,25 +55,16 @@ def compare(
 ) -> Comparison:
     """Compare runs with one of them, or all pairs of them.
 
-    ``runs`` are as for ``evaluate``, or a dict of name to run. ``baseline`` is the name or the index of one of them,
-    or a file that ``rankgauge gate --write-baseline`` wrote, whose measures are then the default. Without one, all
-    pairs of systems are compared on the first measure, and differences are shown from the first run; of more than 40
-    systems, each is compared with the best. ``by`` names columns
-    of the queries to group by; ``queries`` is a file with such columns and with the queries' texts. ``changes`` is the
+    ``runs`` are as for ``evaluate``, or a dict of name to run. ``baseline`` is the name or the index of one. Without
+    it, all pairs of systems are compared on the first measure, and differences are shown from the first run; of more
+    than 40 systems, each is compared with the best. ``by`` names columns of the queries to group by; ``queries`` is a
+    file with such columns and with the queries' texts. ``changes`` is the
     number of queries, each way, for which the documents behind a change are listed.
     """
-    stored = None if baseline is None else stored_baseline(baseline)
     evaluation = evaluate_systems(
-        qrels,
-        runs,
-        measures or (None if stored is None else stored.measures),
-        conventions=conventions,
-        reading=replace(reading or Reading(), fingerprint=True) if stored is not None else reading,
-        queries=queries,
-        fewest=2 if stored is None else 1,
+        qrels, runs, measures, conventions=conventions, reading=reading, queries=queries, fewest=2
     )
-    chosen = stored or baseline
-    return compare_evaluation(evaluation, chosen, statistics=statistics, by=by, changes=changes)
+    return compare_evaluation(evaluation, baseline, statistics=statistics, by=by, changes=changes)
 
 
 def evaluate_systems(
@@ -110,7 +98,7 @@ def check_enough(runs: int, fewest: int) -> None:
     if runs < fewest:
         raise UsageError(
             f"a comparison needs at least two runs, found {runs}",
-            hint="one run is enough if --baseline names a stored baseline" if runs else None,
+            hint="rankgauge compare qrels.txt before.run after.run" if runs else None,
         )
 
 
@@ -127,11 +115,6 @@ def compare_evaluation(
     scores = list(evaluation.scores)
     joins: list[Joined | None] = [*evaluation.joined] or [None] * len(scores)
     facts = [ResultFacts() if join is None else ResultFacts.of(join) for join in joins]
-    if isinstance(baseline, Baseline):
-        facts = [baseline.facts, *facts]
-        before = stored_scores(baseline, scores[0], evaluation.qrels)
-        clash = before.run in [run.run for run in scores]
-        scores, joins, baseline = [replace(before, run="baseline") if clash else before, *scores], [None, *joins], 0
     names = [run.run for run in scores]
     scope = family_scope(len(scores), statistics, is_chosen=baseline is not None)
     if scope == "best":
@@ -158,7 +141,7 @@ def compare_evaluation(
         ranking=ranking,
         groups=tuple(row for rows, _ in groups.values() for row in rows),
         group_families={column: description for column, (_, description) in groups.items()},
-        evaluation=evaluation if joins and all(join is not None and join.shown is not None for join in joins) else None,
+        evaluation=evaluation if all(join is None or join.shown is not None for join in joins) else None,
         changes=_largest_changes(evaluation.qrels, joins, pairs, base, changes) if changes else {},
         texts=dict(evaluation.texts),
         notes=(*_notes(pairs, differences), *depths),

@@ -42,12 +42,21 @@ def config_values(config: Config, folder: Path | None = None, section: str | Non
     for name in ("measures", "by", "require", "require_each"):
         if name in values:
             values[name] = tuple(values[name])
-    for name in ("baseline", "allow") if section == "gate" else ():  # elsewhere a baseline is a name
-        if name in values and folder is not None and not values[name].startswith(HISTORY_PREFIX):
-            values[name] = str(folder / expanded_path(values[name]))
+    if section == "gate":  # elsewhere a baseline is a name
+        if "baseline" in values:
+            values["baseline"] = tuple(_from_folder(path, folder) for path in values["baseline"])
+        if "allow" in values:
+            values["allow"] = _from_folder(values["allow"], folder)
+    if config.columns:
+        values["columns"] = tuple(config.columns.items())
     if config.kpi is not None:
         values["bands"] = configured_bands(config.kpi, folder)
     return values
+
+
+def _from_folder(path: str, folder: Path | None) -> str:
+    """A path of the configuration, from its folder; saved results have none."""
+    return path if folder is None or path.startswith(HISTORY_PREFIX) else str(folder / expanded_path(path))
 
 
 def label_reading(reading: Reading) -> Reading:

@@ -7,7 +7,7 @@ sections.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -134,7 +134,7 @@ class PerformanceSection(ConfigSection):
     )
 
 
-@with_settings(GateRule, only=("margin", "undecided", "two_sided"))
+@with_settings(GateRule, only=("margin", "undecided", "two_sided", "scored_elsewhere"))
 @with_settings(Statistics, only=("confidence",), optional=True)
 class GateSection(ConfigSection):
     """What `rankgauge gate` requires of a run; relative paths start from the configuration file."""
@@ -153,14 +153,12 @@ class GateSection(ConfigSection):
     allow: Text | None = Field(
         default=None, description="With require_each, a file of queries that may miss, each with a reason."
     )
-    corpus: Text | None = Field(default=None, description="The documents, to find lost ids and labels that rotted.")
-    baseline: Text | None = Field(
+    corpus: Text | None = Field(default=None, description="The documents, to tell lost documents from renamed ones.")
+    baseline: Annotated[list[Text], BeforeValidator(_listed), Field(min_length=1)] | None = Field(
         default=None,
-        description="A stored baseline, a run, or history:BRANCH for saved results; no measure may drop below it.",
+        description="Results to compare with: a log, a run, scores, or history:NAME; no measure may drop below them.",
     )
-    measures: Names | None = Field(
-        default=None, description="Gated or stored measures. Default: the baseline's, else the required ones."
-    )
+    measures: Names | None = Field(default=None, description="Gated measures. Default: the required ones.")
     confidence: float | None = Field(
         default=None, description="Instead of statistics.confidence: 0.99 lets 1% of unchanged builds fail."
     )
@@ -337,6 +335,9 @@ class Config(ConfigSection):
     gate: Annotated[GateSection, BeforeValidator(_section)] = Field(
         default=GateSection(), description="What is required of a run in CI."
     )
+    columns: dict[str, Literal["higher", "lower"]] = Field(
+        default={}, description="Which values of columns of scores are better, by the names of the columns."
+    )
     kpi: Annotated[str | Kpi | None, PlainValidator(_bands)] = Field(
         default=None, description="Target bands: a preset, none, a file, or thresholds. Default: none."
     )
@@ -384,6 +385,7 @@ class Config(ConfigSection):
             reading=self.reading,
             performance=block.performance,
             gate=self.gate,
+            columns=self.columns,
             kpi=self.kpi,
             collection=self.collection,
             chunking=self.chunking,

@@ -49,6 +49,8 @@ class RunExtras:
     refused: Mapping[str, bool] = field(default_factory=dict)  # by query id, if the system says whether it answered
     tokens: Mapping[str, float] = field(default_factory=dict)  # by query id
     cost: Mapping[str, float] = field(default_factory=dict)  # by query id, in the user's currency
+    system: str | None = None  # whose results they are, if a log says so in every row
+    collection: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Latency and failures for JSON."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.core.dataclass import dataclass
@@ -10,8 +11,9 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS, TIE_RULE, Compat
 from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import UsageError
+from rankgauge.measures.column_measures import Better, column_measure, column_of
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import MeasureNames, parse_measure, parse_measures, split
+from rankgauge.measures.names import MeasureNames, names_measure, parse_measure, parse_measures, split
 from rankgauge.measures.registry import default_measures
 
 if TYPE_CHECKING:
@@ -95,6 +97,9 @@ class Conventions:
         flag="--forbid RULE",
     )
 
+    columns: tuple[tuple[str, Better | None], ...] = ()  # those that are measures, and what is better, if that is known
+    given: str = ""  # how values were made, if they were given
+
     def __post_init__(self) -> None:
         check_settings(self)
         if self.forbid:
@@ -103,6 +108,7 @@ class Conventions:
             for rule in self.forbid:
                 parse_rule(rule)
         object.__setattr__(self, "forbid", tuple(self.forbid))
+        object.__setattr__(self, "columns", tuple((name, better) for name, better in self.columns))
         if self.split is not None:
             object.__setattr__(self, "split", str(self._part()))
 
@@ -126,7 +132,7 @@ class Conventions:
 
         Without names they are the default measures, of these labels if they are known.
         """
-        names = names or default_measures(labels, has_rules=bool(self.forbid))
+        names = self._with_columns(names or default_measures(labels, has_rules=bool(self.forbid)))
         if not self.graded:
             return self._binary_measures(names)
         if self.rel == 1:
@@ -142,8 +148,28 @@ class Conventions:
 
     def measure(self, name: str | Measure) -> Measure:
         """Parse the name of one measure, at this grade of relevance unless the name says its own."""
-        parse_measure(name, compat=self.compat)  # raises if it names several measures
+        for part in self._with_columns(name):
+            parse_measure(part, compat=self.compat)  # raises if it names several measures
         return self.measures(name)[0]
+
+    def _with_columns(self, names: MeasureNames) -> Sequence[str | Measure]:
+        """Names, of which those of columns are measures already."""
+        listed = [names] if isinstance(names, (str, Measure)) else list(names)
+        if not self.columns:
+            return listed
+        better = dict(self.columns)
+        parts: list[str | Measure] = []
+        for name in listed:
+            words = [name] if not isinstance(name, str) or name in better else split(name)
+            for word in words:
+                column = (column_of(word) or word) if isinstance(word, str) else None
+                is_one = column in better and (word != column or not names_measure(column, self.compat))
+                parts.append(self.column(str(column)) if is_one else word)
+        return parts
+
+    def column(self, name: str) -> Measure:
+        """A column as a measure."""
+        return column_measure(name, dict(self.columns).get(name), is_ours=names_measure(name, self.compat))
 
     def _binary_measures(self, names: MeasureNames) -> tuple[Measure, ...]:
         measures = tuple(parse_measures(names, compat=self.compat))
@@ -158,7 +184,10 @@ class Conventions:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
+        if self.given:
+            return {"text": self.given}
         return {
+            "text": str(self),
             "compat": self.compat,
             "ties": f"{TIE_RULE}, scores as {self.precision}",
             "query_set": self.query_set,
@@ -172,6 +201,8 @@ class Conventions:
         }
 
     def __str__(self) -> str:
+        if self.given:
+            return self.given
         grades = "linear gain" if self.graded else "binary judgments"
         averaged = "every judged query" if self.query_set == "qrels" else "queries in run and judgments"
         skipped = ", those without relevant documents skipped" if self.no_relevant == "skip" else ""

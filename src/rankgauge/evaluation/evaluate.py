@@ -20,6 +20,7 @@ from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, UsageError, printable, shown, warn_user
 from rankgauge.evaluation.caveats import EXPECTS_NOTHING, JoinFacts, notes_on, number_cutoffs, unreachable_notes
 from rankgauge.evaluation.conventions import Conventions
+from rankgauge.evaluation.label_versions import LabelVersions
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import is_dataset, open_source
 from rankgauge.io.reading_options import Reading
@@ -61,7 +62,7 @@ class Evaluation(HtmlView):
 
 
 class StoredValues(Protocol):
-    """Values that were stored without their run, such as those of a baseline."""
+    """Values that were made already, such as those of a file of scores."""
 
     def scores_like(self, like: Scores, qrels: Qrels) -> Scores:
         """The values in the shape of other scores."""
@@ -119,10 +120,16 @@ def _evaluate_any(
     log_is_system: bool = True,
 ) -> Evaluation:
     """Score runs in any form on labels in any form."""
-    from rankgauge.io.sources import check_runs, is_plain
+    from rankgauge.io.sources import can_be_scores, check_runs, is_plain
 
     conventions, reading = conventions or Conventions(), reading or Reading()
     check_runs(runs)
+    if any(can_be_scores(one) for one in (qrels, *runs)):
+        from rankgauge.evaluation.given_scores import evaluate_scores, only_scores
+
+        systems = only_scores(qrels, runs, reading)
+        if systems is not None:
+            return evaluate_scores(systems, measures, conventions)
     are_plain = is_plain(qrels, "qrels") and all(is_plain(run, "run") for run in runs)
     if not runs or not are_plain or not reading.matches_ids or reading.columns:
         from rankgauge.io.results import Opening, open_inputs
@@ -213,7 +220,7 @@ def evaluate_measures(
         texts = queries.known_texts()
     judgments = conventions.judgments(judgments)
     check_runs(runs)
-    if any(isinstance(run, Scores) or hasattr(run, "scores_like") for run in runs):
+    if any(hasattr(run, "scores_like") for run in runs):
         scores = _scores_of_each(judgments, runs, requested, conventions, reading)
         return Evaluation(judgments, (), tuple(scores), texts).uniquely_named()
     joins = _joins(judgments, runs, requested, conventions, reading)
@@ -270,8 +277,6 @@ def _scores_of_each(
             empty = Run.from_dict({query: {} for query in qrels.queries.to_text()})
             like = _joins(qrels, [empty], requested, conventions, reading)[0]
             scores.append(values.scores_like(score(qrels, like, requested, conventions), qrels))
-        elif isinstance(run, Scores):
-            scores.append(scores_on(qrels, run, requested, conventions, fingerprint=reading.fingerprint))
         else:
             joins = _joins(qrels, [run], requested, conventions, reading)
             scores += [score(qrels, joined, requested, conventions) for joined in joins]
@@ -317,6 +322,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         requested=requested,
         extras=joined.extras,
         answers=hits.answers,
+        labels=LabelVersions(qrels),
     )
 
 
@@ -412,31 +418,3 @@ def _near_ids(joined: Joined) -> list[str]:
 
 
 # Runs that are scored already, by a cluster or in another process, where a run is expected.
-
-
-def scores_on(
-    qrels: Qrels, scores: Scores, requested: tuple[Measure, ...], conventions: Conventions, *, fingerprint: bool
-) -> Scores:
-    """The scores of the requested measures; raises if they are not on these judgments or under these conventions."""
-    if scores.conventions != conventions:
-        raise UsageError(
-            f"run {shown(scores.run)} was scored under other conventions: {scores.conventions}",
-            hint=f"here they are: {conventions}",
-        )
-    if scores.queries != tuple(qrels.queries.to_text()):
-        raise InputError(
-            f"run {shown(scores.run)} was scored on {len(scores.queries)} queries, "
-            f"which are not the {len(qrels.queries)} queries of {shown(qrels.name)}",
-            hint="score it on these judgments",
-        )
-    if scores.qrels_sha256 not in (None, qrels.sha256):
-        raise InputError(
-            f"run {shown(scores.run)} was scored on other judgments than {shown(qrels.name)}",
-            hint="its values cannot be compared; store the run too, so that it can be scored again: --save-run",
-        )
-    try:
-        chosen = scores.only([measure.frozen(qrels) for measure in requested])
-    except KeyError as error:
-        raise UsageError(f"run {shown(scores.run)} is scored already: {error.args[0]}") from None
-    sha256 = qrels.sha256 if fingerprint else None
-    return replace(chosen, requested=requested, columns=qrels.columns, qrels=qrels.name, qrels_sha256=sha256)

@@ -26,6 +26,7 @@ from rankgauge.measures.names import parse_measure
 
 if TYPE_CHECKING:
     from rankgauge.core.query_answers import Leak, QueryAnswers
+    from rankgauge.evaluation.label_versions import LabelVersions
     from rankgauge.evaluation.mean_intervals import MeanColumn
     from rankgauge.evaluation.query_groups import GroupSummary
     from rankgauge.stats.results import Alternative, Interval
@@ -51,6 +52,7 @@ class Scores(Tabular):
     requested: tuple[Measure, ...] = ()  # as they were asked for, before anything of the judgments was put in
     extras: RunExtras | None = None  # what came with the results of a live retriever: latencies, errors
     answers: QueryAnswers | None = None  # what it did with each query, if a measure needs it
+    labels: LabelVersions | None = None  # the hash of each query's labels
 
     def __getitem__(self, measure: str | Measure) -> float | None:
         """The value over all queries; None if there is nothing to average."""

@@ -1,39 +1,25 @@
-"""Recent changes of quality, each reported once.
-
-A check finds the change points of every system, collection and branch. The place of a change is an estimate that moves
-as entries are added: a change is one that was reported if both have the same direction and their ranges overlap; each
-that was reported accounts for one. Before a report is sent its changes are claimed, so that two checks at the same time
-do not both send it; if sending fails, the claim is taken back.
-"""
+"""Recent changes of quality: the change points of every system, collection and branch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.core.formatting import p_equals, plural, signed
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.settings import Section, check_settings, setting, setting_of
 from rankgauge.errors import UsageError, printable
-from rankgauge.history.entries import ALL_ENTRIES, EntryFilter, EntrySummary, time_text
-from rankgauge.history.sql_tables import stored_text
+from rankgauge.history.entries import ALL_ENTRIES, EntryFilter, EntrySummary
 from rankgauge.history.trends import EntrySeries, TrendOptions, measure_values, series_of, trend_changes
 from rankgauge.measures.names import parse_measure
 from rankgauge.measures.registry import DEFAULT_MEASURES
-from rankgauge.secrets import mask_values
 
 if TYPE_CHECKING:
-    from rankgauge.history.store import History
+    from rankgauge.history.folder import History
 
-ALERT_SCHEMA = "rankgauge.alert/1"
 DIGITS = 4
-PRIVATE = ("uid", "after_time", "until_time")  # of a change, in what is sent
-CLAIM_LIFETIME = timedelta(minutes=15)  # after which a check that claimed a change was killed
-WEBHOOK_SECONDS, PROGRAM_SECONDS = 30.0, 60.0
 
 
 @dataclass(frozen=True)
@@ -79,8 +65,6 @@ class QualityChange:
     difference: float  # of the means over shared queries; of logarithms if the mean is geometric
     p: float
     is_worse: bool
-    uid: str  # of the entry
-    after_time: str
     until_time: str
 
     @property
@@ -95,7 +79,7 @@ class QualityChange:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {name: value for name, value in asdict(self).items() if name not in PRIVATE}
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -104,6 +88,7 @@ class QualityCheck(HtmlView):
 
     changes: tuple[QualityChange, ...]
     series: int  # systems, collections and branches with recent entries
+    single: int  # those of one entry, which cannot show a change
     alpha: float  # of each measure of each of them
 
     def __repr__(self) -> str:
@@ -130,7 +115,8 @@ def check_quality(
     alpha = round(1 - options.confidence, 12) / max(1, len(tests))
     found = [change for test in tests for change in _changes(*test, alpha, options)]
     recent = [change for change in found if filter.since is None or change.until_time >= filter.since]
-    return QualityCheck(tuple(recent), len(loaded), alpha)
+    single = sum(len(series.entries) < 2 for series in loaded)
+    return QualityCheck(tuple(recent), len(loaded), single, alpha)
 
 
 def _active_series(history: History, filter: EntryFilter) -> Iterator[list[EntrySummary]]:
@@ -173,107 +159,5 @@ def _changes(loaded: EntrySeries, measure: str, alpha: float, options: CheckOpti
             difference=change.difference,
             p=change.p,
             is_worse=is_worse,
-            uid=entry.uid,
-            after_time=entries[change.after].saved,
             until_time=entries[change.until].saved,
         )
-
-
-class ReportedRange(NamedTuple):
-    """A change that was reported, and the range in which it is."""
-
-    entry: str  # the uid
-    after: str
-    until: str
-    difference: float
-
-    @classmethod
-    def of_row(cls, entry: bytes, after: bytes, until: bytes, difference: float) -> ReportedRange:
-        """A row of the table of alerts."""
-        return cls(entry.decode(), after.decode(), until.decode(), difference)
-
-    def is_of(self, change: QualityChange) -> bool:
-        """Whether it can be the same change."""
-        overlaps = max(self.after, change.after_time) < min(self.until, change.until_time)
-        return (self.difference < 0) is (change.difference < 0) and (overlaps or self.entry == change.uid)
-
-
-@contextmanager
-def claimed_changes(history: History, changes: Sequence[QualityChange]) -> Iterator[list[QualityChange]]:
-    """Those of the changes that were not reported; they count as reported if the block succeeds."""
-    now = datetime.now(UTC)
-    with history.database.transaction() as connection:
-        connection.execute(
-            "DELETE FROM alerts WHERE reported IS NULL AND claimed < ?", (time_text(now - CLAIM_LIFETIME),)
-        )
-    new, claims = [], []
-    with history.database.transaction() as connection:
-        for series in _by_series(changes):
-            key = _series_of(series[0])
-            rows = connection.execute(
-                "SELECT entry, after, until, difference FROM alerts "
-                "WHERE branch IS ? AND system = ? AND collection = ? AND measure = ?",
-                key,
-            ).fetchall()
-            known = [ReportedRange.of_row(*row) for row in rows]
-            for change in unreported(series, known):
-                inserted = connection.execute(
-                    "INSERT INTO alerts (branch, system, collection, measure, entry, after, until, difference, claimed)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (*key, change.uid, change.after_time, change.until_time, change.difference, time_text(now)),
-                )
-                new.append(change)
-                claims.append((inserted.lastrowid,))
-    try:
-        yield new
-    except BaseException:
-        with history.database.transaction() as connection:
-            connection.executemany("DELETE FROM alerts WHERE id = ?", claims)
-        raise
-    with history.database.transaction() as connection:
-        reported = [(time_text(datetime.now(UTC)), *claim) for claim in claims]
-        connection.executemany("UPDATE alerts SET reported = ? WHERE id = ?", reported)
-
-
-def unreported(changes: Sequence[QualityChange], known: Sequence[ReportedRange]) -> list[QualityChange]:
-    """The changes of one series, whose ranges do not overlap, that none of the reported ones accounts for.
-
-    From the first change on, each takes the reported range that ends first: those that end later may be needed later.
-    """
-    free = sorted(known, key=lambda reported: reported.until)
-    new = []
-    for change in sorted(changes, key=lambda change: (change.until_time, change.after_time)):
-        match = next((reported for reported in free if reported.is_of(change)), None)
-        if match is None:
-            new.append(change)
-        else:
-            free.remove(match)
-    return new
-
-
-class _AlertSeries(NamedTuple):
-    """What a change is a change of, as the table of reports has it."""
-
-    branch: str | None
-    system: str
-    collection: str
-    measure: str
-
-
-def _series_of(change: QualityChange) -> _AlertSeries:
-    return _AlertSeries(change.branch, stored_text(change.system), stored_text(change.collection), change.measure)
-
-
-def _by_series(changes: Sequence[QualityChange]) -> Iterator[list[QualityChange]]:
-    series: dict[object, list[QualityChange]] = {}
-    for change in changes:
-        series.setdefault(_series_of(change), []).append(change)
-    yield from series.values()
-
-
-def alert_message(changes: Sequence[QualityChange]) -> dict[str, Any]:
-    """What a report says: names, numbers and commits, without secrets; nothing of documents or queries."""
-    text = "\n".join(change.description for change in changes)
-    data = {"schema": ALERT_SCHEMA, "text": text, "changes": [change.to_dict() for change in changes]}
-    masked: dict[str, Any] = mask_values(data)
-    return masked

@@ -1,8 +1,8 @@
 """A measure over time: its values with intervals, where it changed, and what else changed meanwhile.
 
 A trend is made of a series: entries of one system on one collection as they can be compared, with the values of each
-query. If labels changed, an older run that was kept is scored with the labels of the newest entry; of an entry without
-its run, only the queries whose judgments are the same count. Entries with other conventions are left out.
+query. If labels changed, an older entry with a log is scored with the labels of the newest log; of any other, only the
+queries whose labels are the same count. Entries with other conventions are left out.
 """
 
 from __future__ import annotations
@@ -11,33 +11,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankgauge.comparison.change_parts import rescored
 from rankgauge.comparison.differences import on_scale
-from rankgauge.comparison.label_changes import judgment_changes
 from rankgauge.comparison.statistics_options import Statistics
 from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.formatting import listing, plural
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.settings import Section, check_settings, declared, setting, setting_of
 from rankgauge.errors import InputError, UsageError, shown
-from rankgauge.evaluation.conventions import VALUE_CONVENTIONS
-from rankgauge.evaluation.evaluate import needs_answers
+from rankgauge.evaluation.conventions import Conventions
+from rankgauge.evaluation.evaluate import evaluate_measures, needs_answers
 from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.query_groups import summary as group_summary
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, EntryFilter, EntrySummary, SavedEntry, SavedMean
+from rankgauge.io.reading_options import Reading
 from rankgauge.measures.names import parse_measure
 from rankgauge.stats.change_detection import ChangePoints, change_points
 from rankgauge.stats.draws import RESAMPLES, Resampling, draws_for_level
 
 if TYPE_CHECKING:
-    from rankgauge.history.store import History
+    from rankgauge.history.folder import History
 
-TREND_SCHEMA = "rankgauge.trend/2"
+TREND_SCHEMA = "rankgauge.trend/3"
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,6 @@ class TrendPoint:
     name: str
     saved: str
     commit: str | None
-    tags: tuple[str, ...]
     labels: str  # the version of the judgments
     queries: int  # averaged
     added: int  # queries that the entry before does not have
@@ -124,6 +124,7 @@ class Trend(HtmlView):
     points: tuple[TrendPoint, ...]
     series: tuple[TrendSeries, ...]
     left_out: tuple[str, ...] = ()  # entries with other conventions
+    left_out_queries: tuple[str, ...] = ()  # queries whose labels changed, which do not count before the change
 
     def __repr__(self) -> str:
         changes = plural(sum(len(series.changes) for series in self.series), "change point")
@@ -173,6 +174,7 @@ def trend_of_series(loaded: EntrySeries, measure: str, options: TrendOptions, br
         tuple(_points(loaded)),
         tuple(series),
         loaded.left_out,
+        loaded.changed_queries,
     )
 
 
@@ -185,7 +187,6 @@ def _points(loaded: EntrySeries) -> Iterator[TrendPoint]:
             summary.name,
             summary.saved,
             summary.git.commit,
-            summary.tags,
             summary.labels,
             len(now),
             0 if before is None else len(now - before),
@@ -269,6 +270,18 @@ class EntrySeries:
     comparable: tuple[frozenset[str] | None, ...]  # queries with the same judgments; None if all are
     left_out: tuple[str, ...]  # entries with other conventions
 
+    @property
+    def changed_queries(self) -> tuple[str, ...]:
+        """The queries whose labels differ in some entry from those of the newest."""
+        changed = {
+            query
+            for scores, same in zip(self.scores, self.comparable, strict=True)
+            if same is not None
+            for query in scores.queries
+            if query not in same and query in self.queries
+        }
+        return tuple(query for query in self.queries if query in changed)
+
     @cached_property
     def queries(self) -> tuple[str, ...]:
         """The queries of the newest entry."""
@@ -348,32 +361,46 @@ def one_system(entries: Sequence[EntrySummary], filter: EntryFilter) -> Sequence
 
 def series_of(history: History, summaries: Sequence[EntrySummary]) -> EntrySeries:
     """Entries as they can be compared with the newest of them."""
-    newest = history.entry(summaries[-1].name)
+    from rankgauge.history.folder import read_entry
+
+    newest = read_entry(summaries[-1])
     kept, scores, comparable, left_out = [], [], [], []
-    unchanged: dict[str, frozenset[str]] = {}  # by the version of the labels
+    labels: Qrels | None = None
     for summary in summaries:
-        if any(
-            getattr(summary.conventions, name) != getattr(newest.summary.conventions, name)
-            for name in VALUE_CONVENTIONS
-        ):
+        if summary.conventions != newest.summary.conventions:
             left_out.append(summary.name)
             continue
-        entry = newest if summary.uid == newest.summary.uid else history.entry(summary.name)
-        own, same = entry.scores, None
-        if summary.labels != newest.summary.labels:
-            if entry.run is not None and newest.qrels is not None and not needs_answers(entry.scores.measures):
-                own = rescored(entry.run, newest.qrels, entry.scores)
-            else:
-                same = unchanged.setdefault(summary.labels, _same_judgments(entry, newest))
+        entry = newest if summary.path == newest.summary.path else read_entry(summary)
+        own, same = entry.scores, same_labels(entry.scores, newest.scores)
+        if same is not None and (log := summary.log) is not None and newest.summary.log is not None:
+            labels = labels or _labels_of(newest.summary.log)
+            again = _rescored(log, labels, own)
+            own, same = (own, same) if again is None else (again, None)
         kept.append(entry)
         scores.append(own)
         comparable.append(same)
     return EntrySeries(tuple(kept), tuple(scores), tuple(comparable), tuple(left_out))
 
 
-def _same_judgments(entry: SavedEntry, newest: SavedEntry) -> frozenset[str]:
-    """The queries that have the same judgments in both; none if the judgments are not known."""
-    if entry.qrels is None or newest.qrels is None:
-        return frozenset()
-    changes = judgment_changes(entry.qrels, newest.qrels)
-    return frozenset(entry.scores.queries) - {*changes.queries_removed, *changes.changed_queries}
+def same_labels(scores: Scores, newest: Scores) -> frozenset[str] | None:
+    """The queries whose labels have the same hash on both sides; None if that is so of all that both have."""
+    before, now = ({} if one.labels is None else one.labels.of_query for one in (scores, newest))
+    shared = [query for query in scores.queries if query in set(newest.queries)]
+    same = frozenset(query for query in shared if before.get(query) == now.get(query) is not None)
+    return None if len(same) == len(shared) else same
+
+
+def _labels_of(log: Path) -> Qrels:
+    """The labels of a log."""
+    from rankgauge.io.read import as_qrels
+
+    return as_qrels(log, Reading())
+
+
+def _rescored(log: Path, labels: Qrels, like: Scores) -> Scores | None:
+    """The ranking in a log, scored with other labels; None if these values need more than a ranking."""
+    default = like.conventions.given == str(Conventions())
+    if needs_answers(like.measures) or not default or not len(labels):
+        return None
+    evaluation = evaluate_measures(labels, [log], like.requested or like.measures, conventions=Conventions())
+    return evaluation.scores[0] if len(evaluation.scores) == 1 else None

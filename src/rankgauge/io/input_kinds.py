@@ -1,7 +1,7 @@
 """What an argument is, seen before it is read: labels or results, and of which kind.
 
 Labels are judgments, test cases, labels by text, or those of a log. Results are a run, a folder, a table, a log, a
-stored baseline, an entry of the history, or a live retriever. Rooms after this one are found by name when they are
+file of scores, an entry of the history, or a live retriever. Rooms after this one are found by name when they are
 needed.
 """
 
@@ -44,10 +44,10 @@ from rankgauge.io.sources import is_plain
 LATER = {  # what rooms after this one do, imported on first use
     "ask": "rankgauge.rag.live:ask_queries",
     "journals": "rankgauge.rag.live:live_journals",
-    "entry": "rankgauge.history.store:saved_entry",
+    "given scores": "rankgauge.evaluation.given_scores:as_given",
+    "history": "rankgauge.history.folder:named_results",
     "is retriever": "rankgauge.retrieval.asking.retriever_functions:is_retriever",
     "names retriever": "rankgauge.retrieval.open_retriever:is_own_retriever",
-    "baseline": "rankgauge.comparison.gate.baseline_file:read_baseline",
     "is quoted": "rankgauge.labels.gold.gold_labels:is_gold_record",
     "evaluate by text": "rankgauge.labels.gold.gold_evaluation:evaluate_gold_runs",
     "judge by text": "rankgauge.labels.gold.gold_evaluation:judge_runs",
@@ -57,8 +57,7 @@ LATER = {  # what rooms after this one do, imported on first use
     "corpus": "rankgauge.io.corpus.corpus_files:read_corpus",
     "texts of runs": "rankgauge.labels.gold.gold_evaluation:texts_of_runs",
 }
-ENTRY, HISTORY, COMMAND = "entry:", "history:", "command:"
-BASELINE_MARK = b'"rankgauge.baseline/'
+HISTORY, COMMAND = "history:", "command:"
 MATCH_KEY = "match"
 MATCH_MARK = re.compile(
     rb'"match"|^[^\n{\[]*\bmatch\b|(?m:^[ \t-]*match[ \t]*:)'
@@ -73,7 +72,7 @@ def later(name: str) -> Any:
 
 
 def is_stored(result: Any) -> bool:
-    """Whether a result is values without rankings: those of a baseline or of an entry."""
+    """Whether a result is scores: values without rankings."""
     return hasattr(result, "measures") and not isinstance(result, Run)
 
 
@@ -81,7 +80,7 @@ def is_live(data: Any) -> bool:
     """Whether results are a live retriever: its name, its file, or an object that answers queries."""
     if isinstance(data, (str, Path)):
         text = str(data)
-        if text == "-" or is_dataset(text) or text.startswith((ENTRY, HISTORY, COMMAND)) or _exists(text):
+        if text == "-" or is_dataset(text) or text.startswith((HISTORY, COMMAND)) or _exists(text):
             return False
         return bool(later("names retriever")(text)) or is_url(text)
     if isinstance(data, (Run, Mapping, LoadedFile)) or is_frame(data) or isinstance(getattr(data, "run", None), Run):
@@ -112,7 +111,7 @@ def is_url(text: str) -> bool:
 
 def is_file_name(text: str) -> bool:
     """Whether an argument names a file: neither a live retriever nor an entry of the history."""
-    return not text.startswith((ENTRY, HISTORY)) and not is_live(text)
+    return not text.startswith(HISTORY) and not is_live(text)
 
 
 class InputKinds:
@@ -260,11 +259,6 @@ class InputKinds:
             head = Head(stream.grow_head(HEAD_BYTES) or b"")
             names = column_names(stream) if head.is_arrow else []
         return name in names or name.rpartition(".")[2].encode("utf-8", "surrogateescape") in head.text
-
-    def is_baseline(self, path: str) -> bool:
-        """Whether a file is a stored baseline."""
-        with open_source(path, limits=self.reading.limits) as stream:
-            return BASELINE_MARK in (stream.grow_head(HEAD_BYTES) or b"")[:HEAD_BYTES]
 
 
 def row_has_labels(record: Mapping[str, Any]) -> bool:

@@ -39,6 +39,7 @@ from rankgauge.io.formats.expected_text import (
     ExpectedText,
     TextKey,
     expected_texts,
+    own_id_of_text,
     plain_text_key_of,
     search_patterns,
     shown_text_ids,
@@ -619,6 +620,10 @@ class LabelMatching:
         """The queries and their columns: what a live retriever is asked."""
         columns = judgments.columns
         return replace(Qrels.from_dict({query: {} for query in judgments.queries.to_text()}), columns=columns)
+
+    def own_id(self, doc: str) -> str:
+        """The id that a result had when it was returned, without the fields or the text that identify it here."""
+        return self._fields.own_id(doc) if self._fields else own_id_of_text(doc)
 
     def asking_options(self) -> dict[str, Any]:
         """How the results of a live retriever are identified, if not by their ids alone."""

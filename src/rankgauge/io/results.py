@@ -1,12 +1,12 @@
 """Labels and results in whatever form a user has them, opened in one way for every command.
 
-What comes out is what every reader takes: a path, a ``Run`` or ``Qrels`` in memory, values that were stored without
-their run, or labels by text. ``input_kinds`` says what each argument is; ``input_labels`` reads the labels.
+What comes out is what every reader takes: a path, a ``Run`` or ``Qrels`` in memory, scores, or labels by text.
+``input_kinds`` says what each argument is; ``input_labels`` reads the labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -32,8 +32,6 @@ from rankgauge.io.formats.log_rows import QUIET_NOTES
 from rankgauge.io.formats.named_columns import LABEL_ROLES, SHARED_ROLES
 from rankgauge.io.input_kinds import (
     COMMAND,
-    ENTRY,
-    HISTORY,
     InputKinds,
     is_live,
     is_stored,
@@ -51,12 +49,12 @@ from rankgauge.io.read import (
 )
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.row_checks import find_system
-from rankgauge.io.sources import can_read_again, is_plain, split_system
+from rankgauge.io.sources import can_be_scores, can_read_again, split_system
 from rankgauge.measures.registry import default_measures
 
 NAMED_QUERIES = 3
 RESULT_KINDS = (
-    "results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live retriever: "
+    "results are a run, a log, a folder, a table, scores, history:NAME, or a live retriever: "
     "module:object, ./FILE.py:name, FILE.yaml"
 )
 NO_TEXTS_HINT = 'name a file with the texts: --queries FILE, or use test cases: {"query": "…", "relevant_ids": ["…"]}'
@@ -68,7 +66,7 @@ class Opening:
     """What a command needs of its labels and results.
 
     ``depth`` is what its measures need of a live ranking, ``text_depth`` if the labels are by text. ``needs_rankings``
-    refuses values that were stored without their run. ``newest`` says whose labels apply to several logs: those of the
+    refuses scores. ``newest`` says whose labels apply to several logs: those of the
     first or of the last result, or those that are named as labels. With ``log_is_system``, a log that is named as
     labels is also the first of the systems. ``text_labels`` are further arguments of labels by text: chunks, documents,
     options. With ``follows_system``, a further file of several systems means the one that the first result chooses by
@@ -99,6 +97,8 @@ class OpenedInputs:
     is_by_text: bool = False  # whether the labels are quotes or spans
     are_cases: bool = False  # whether the labels are test cases
     live: tuple[int, ...] = ()  # which of the results were asked for
+    answered: tuple[Run, ...] = ()  # what these returned, before labels were matched
+    own_id: Callable[[str], str] | None = None  # the id of a result as it was returned, if it is identified otherwise
     label_set: Any = None  # labels by rules, if nothing was asked yet, for a caller that matches them itself
 
     def judged(self, reading: Reading) -> OpenedInputs:
@@ -113,7 +113,7 @@ class OpenedInputs:
 
     @property
     def default_measures(self) -> tuple[str, ...] | None:
-        """The measures if none is named: those of stored values, or those of test cases; None: the usual ones."""
+        """The measures if none is named: those of scores, or those of test cases; None: the usual ones."""
         return self.measures or (default_measures(self.labels, are_cases=True) if self.are_cases else None)
 
     @property
@@ -123,7 +123,7 @@ class OpenedInputs:
 
     @property
     def measures(self) -> tuple[str, ...] | None:
-        """The measures of values that were stored without their run; None if all results can be scored."""
+        """The measures of the first results that are scores; None if all are rankings."""
         stored = [tuple(map(str, result.measures)) for result in self.results if is_stored(result)]
         return stored[0] if stored else None
 
@@ -179,6 +179,7 @@ class _Opener:
         return self.kinds.matching
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
+        results = [*chain(*(self._given(result) for result in results))]
         named, (path, system) = labels, self._split_system(labels)
         sources = [self._split_system(result) for result in results]
         loaded = labels = self.kinds.loaded(path)
@@ -249,6 +250,7 @@ class _Opener:
             else:
                 live_rows.append(len(ready))
                 ready.append(self._ask(result, labels, texts, journals.get(row)) if self.opening.asks else result)
+        answered = tuple(ready[row] for row in live_rows if isinstance(ready[row], Run))
         if self.labels.may_be_texts and self.opening.asks:
             self.labels.check_labels_are_ids(labels, ready)
         if self.matching is not None and not is_by_text and self.opening.asks:
@@ -261,7 +263,13 @@ class _Opener:
         if queries is None and texts:
             queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})
         notes = tuple(self.notes)
-        return OpenedInputs(labels, ready, queries, notes, is_by_text, are_cases, tuple(live_rows), label_set)
+        own_id = None if self.matching is None else self.matching.own_id
+        facts = (is_by_text, are_cases, tuple(live_rows), answered, own_id, label_set)
+        return OpenedInputs(labels, ready, queries, notes, *facts)
+
+    def _given(self, result: Any) -> list[Any]:
+        """Each system of scores; any other result as it is."""
+        return (later("given scores")(result, self.reading) if can_be_scores(result) else None) or [result]
 
     def _named_runs(self, result: Any) -> list[Any]:
         """Results, read here if a column is named that is one of the labels; else they are read later."""
@@ -423,49 +431,21 @@ class _Opener:
         if not isinstance(data, (str, Path)) or is_dataset(data):
             return self._checked(data) if is_stored(data) else data
         text = str(data)
-        if text.startswith(ENTRY):
-            return self._entry(text.removeprefix(ENTRY))
-        if text.startswith((HISTORY, COMMAND)):
-            raise UsageError(
-                f"{shown(text)} names no results",
-                hint="history:BRANCH is a baseline of `rankgauge gate`; one entry is entry:NAME",
-            )
+        if text.startswith(COMMAND):
+            raise UsageError(f"{shown(text)} names no results", hint=RESULT_KINDS)
         if text == "-" or not can_read_again(data):
             if text != "-" and not Path(text).exists() and "\0" not in text:
                 raise InputError.at(text, None, "cannot read: No such file or directory", hint=RESULT_KINDS)
             return data
-        if Path(text).is_file() and not is_plain(text, "run") and self.kinds.is_baseline(text):
-            return self._baseline(text)
         return data
 
-    def _baseline(self, path: str) -> Any:
-        return self._checked(later("baseline")(path, limits=self.reading.limits))
-
-    def _checked(self, stored: Any) -> Any:
-        """A baseline's run if it was stored, else its values."""
-        rankings = [run.ranking for run in getattr(stored, "runs", ())]
-        if len(rankings) == 1 and rankings[0] is not None:
-            return rankings[0]
-        if self.opening.needs_rankings:
-            what = "several runs" if len(rankings) > 1 else "values without their run"
-            raise InputError.at(
-                getattr(stored, "source", None),
-                None,
-                f"has {what}, and rankings are needed",
-                hint="store the run too: `rankgauge gate LABELS RESULTS --write-baseline FILE --save-run`",
-            )
-        return stored
-
-    def _entry(self, name: str) -> Any:
-        entry = later("entry")(name, self.opening.history)
-        if entry.run is not None:
-            return replace(entry.run, name=entry.name)
+    def _checked(self, scores: Any) -> Any:
+        """Scores, unless rankings are needed."""
         if self.opening.needs_rankings:
             raise InputError(
-                f"the entry {shown(entry.name)} has values without its run, and rankings are needed",
-                hint="store the run too: --save --save-run",
+                f"{shown(str(scores.name))} has scores, and rankings are needed", hint="name the log or the run itself"
             )
-        return replace(entry.scores, run=entry.name, qrels_sha256=entry.summary.labels)
+        return scores
 
 
 def _differing_queries(newest: Qrels, other: Qrels) -> list[str]:

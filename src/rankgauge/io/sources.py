@@ -311,6 +311,8 @@ def is_plain(data: Any, kind: Kind) -> bool:
     if not isinstance(data, (str, Path)):
         if isinstance(data, Mapping) and kind == "qrels":
             return is_graded(data) or not any(isinstance(row, str) or _lists_objects(row) for row in data.values())
+        if isinstance(data, Mapping) and kind == "run":
+            return not _is_scores(data)
         return isinstance(data, (Mapping, LoadedFile, Run if kind == "run" else Qrels))
     if is_dataset(data):
         return True
@@ -328,9 +330,39 @@ def is_plain(data: Any, kind: Kind) -> bool:
         return False
     line = head.partition(b"\n")[0].lower()
     if kind == "run" or str(path) != str(data):
-        return str(path) == str(data)
+        return str(path) == str(data) and not _is_scores(data)
     is_binary = head.startswith((b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"))
     return not is_binary and not any(word in line for word in CASE_WORDS)
+
+
+def can_be_scores(data: Any) -> bool:
+    """Whether something may be scores, by a glance at its first bytes; a TREC file never is."""
+    if data is None or isinstance(data, (Run, Qrels, LoadedFile, list, tuple)):
+        return False
+    if not isinstance(data, (str, Path)):
+        return isinstance(data, Mapping) or hasattr(data, "columns") or hasattr(data, "measures")
+    path = Path(file_of(data))
+    try:
+        if is_dataset(data) or not path.is_file():
+            return False
+        state = path.stat()
+        head = _first_bytes(str(path), state.st_ino, state.st_size, state.st_mtime_ns)
+    except (OSError, ValueError):
+        return False
+    begin = head.removeprefix(BOM).lstrip()
+    if begin.startswith((b"{", b"[")) or head.startswith((*COMPRESSED, b"PAR1", b"ARROW1", b"\xff\xff\xff\xff")):
+        return True
+    line = begin.partition(b"\n")[0]
+    return any(separator in line for separator in (b",", b"\t", b";"))
+
+
+def _is_scores(data: Any) -> bool:
+    if not can_be_scores(data):
+        return False
+    from rankgauge.io.formats.score_tables import is_scores
+    from rankgauge.io.reading_options import DEFAULT_READING
+
+    return is_scores(data, DEFAULT_READING)
 
 
 def _lists_objects(row: Any) -> bool:

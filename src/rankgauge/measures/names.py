@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rankgauge.core.ranking import Compat
 from rankgauge.errors import MeasureError, nearest, shown
 from rankgauge.measures import registry
+from rankgauge.measures.column_measures import column_measure, column_of
 from rankgauge.measures.measure import Definition, Measure
 from rankgauge.measures.registry import CUTOFF_SETS, DEFAULT_SET_CUTOFF, NAMED_SETS, TREC_SETS
 
@@ -68,6 +69,14 @@ def parse_measures(
     return tuple(measures)
 
 
+def names_measure(name: str, compat: Compat = "trec_eval-9") -> bool:
+    """Whether a text names one measure, with everything that it needs."""
+    try:
+        return len(_read(name, compat)) == 1
+    except MeasureError:
+        return False
+
+
 def split(text: str) -> list[str]:
     """The names in a text, separated by whitespace, or by a comma before the name of a measure."""
     names = list[str]()
@@ -114,6 +123,8 @@ def _is_measure(name: str) -> bool:
 def _read(name: str, compat: Compat) -> Sequence[Measure]:
     if name in NAMED_SETS:
         return [measure for member in NAMED_SETS[name] for measure in _read(member, compat)]
+    if (column := column_of(name)) is not None:
+        return [column_measure(column, is_ours=names_measure(column, compat))]
     base, _, at = name.partition("@")
     if base in CUTOFF_SETS:
         return [_measure(member, None, at or str(DEFAULT_SET_CUTOFF)) for member in CUTOFF_SETS[base]]

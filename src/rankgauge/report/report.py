@@ -172,7 +172,7 @@ def report_of_comparison(comparison: Comparison) -> Report:
     if comparison.evaluation is None:
         raise UsageError(
             "a report shows rankings, which this comparison did not keep",
-            hint="compare(…, reading=Reading(keep_rankings=True)), with runs only, not with a stored baseline",
+            hint="compare(…, reading=Reading(keep_rankings=True))",
         )
     by = tuple(dict.fromkeys(row.by for row in comparison.groups))
     settings = Settings(statistics=comparison.statistics, by=by)

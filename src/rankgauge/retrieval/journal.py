@@ -164,7 +164,8 @@ class Journal:
         self.path = path
         self.answers: dict[str, FetchedAnswer] = {}
         self._returned = ReturnedDetails()
-        header_line = json.dumps({"journal": JOURNAL_VERSION, **header}, sort_keys=True, separators=(",", ":"))
+        keys = json.dumps(dict(header), sort_keys=True, separators=(",", ":"))
+        header_line = f'{{"journal":"{JOURNAL_VERSION}",{keys[1:]}' if header else f'{{"journal":"{JOURNAL_VERSION}"}}'
         self._file = open_locked(path, JOURNAL_MAGIC, "a journal")
         try:
             is_discarded = resume is False

@@ -47,8 +47,8 @@ from rankgauge.cli.options.inputs import (
     ANSWER_OPTIONS,
     CALL_OPTIONS,
     NO_CODE,
+    is_history,
     matching_options,
-    reads_entry,
     without_sets,
 )
 from rankgauge.cli.options.outputs import HTML, SAVE_NAMES, PageRequest, SaveRequest, saving_options
@@ -241,7 +241,7 @@ def benchmark_run_command(
     )
     files = (plan.queries, plan.labels, *inputs)
     PageRequest(output.path).check(*(file for file in files if isinstance(file, str)))
-    saving.check(reads_history=reads_entry(*inputs))
+    saving.check(reads_history=any(is_history(one) for one in inputs))
     code = run_and_show(plan, output.out, index=output.index, resume=output.resume, saving=saving)
     if output.path is not None:
         with write_atomically(output.path) as file:
@@ -319,7 +319,7 @@ def plan_of_inputs(
     if engine is not None and source.corpus is None:
         raise UsageError(f"{engine} retrieval needs a corpus", hint="name it: --corpus")
     documents = {} if source.corpus is None else {"documents": source.corpus}
-    opening = Opening(0, needs_rankings=True, asks=False, history=saving.history_file, text_labels=documents)
+    opening = Opening(0, needs_rankings=True, asks=False, history=saving.folder, text_labels=documents)
     if source.qrels is not None:
         opening = replace(opening, newest="named", log_is_system=False)
     opened = open_inputs(labels, results, reading, source.queries_file, opening)

@@ -11,6 +11,7 @@ from rankgauge.cli.command_tree import documented
 from rankgauge.cli.options.declared_options import CONFIG_OPTIONS, declared_options
 from rankgauge.cli.options.evaluation_settings import (
     BY,
+    COLUMNS,
     CONVENTION_OPTIONS,
     KPI,
     measure_option,
@@ -24,9 +25,9 @@ from rankgauge.cli.options.inputs import (
     check_baseline_file,
     check_one_stdin,
     chosen_baseline,
+    is_history,
     label_options,
     matching_options,
-    reads_entry,
 )
 from rankgauge.cli.options.outputs import (
     PAGE_FORMATS,
@@ -40,10 +41,10 @@ from rankgauge.cli.options.outputs import (
 from rankgauge.cli.printing import collected_notes, print_run_warnings, print_warnings, write_document
 from rankgauge.comparison.compare import check_enough, compare_evaluation, evaluate_systems
 from rankgauge.comparison.comparison_result import Comparison
-from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.config.settings import Settings
 from rankgauge.errors import Note, UsageError
 from rankgauge.evaluation.evaluate import DEFAULT_DEPTH, evaluate_opened, needed_depth
+from rankgauge.evaluation.given_scores import evaluate_scores
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.results import Opening
 from rankgauge.measures.registry import DEFAULT_MEASURES
@@ -69,7 +70,7 @@ from rankgauge.render.documents.comparison import Extent, comparison_document
     *declared_options(
         Settings,
         "baseline",
-        help="Compare with RUN: the name or the file of a run, or what `gate --write-baseline` stored.  "
+        help="Compare with RUN: the name or the file of a run.  "
         "[default: differences from the first, and p over all pairs of systems]",
     ),
     *statistics_options("rope", "target_difference"),
@@ -78,6 +79,7 @@ from rankgauge.render.documents.comparison import Extent, comparison_document
     *CONVENTION_OPTIONS,
     *CONFIG_OPTIONS,
     KPI,
+    COLUMNS,
 )
 @label_options
 @view_options(
@@ -114,16 +116,18 @@ def compare_command(
     named = sources.split(qrels, runs)
     check_one_stdin(*named.files)
     named.check_asking(also=("k",))
-    output.check(*named.files, reads_history=reads_entry(*named.results))
+    output.check(*named.files, reads_history=any(map(is_history, runs)))
     results = named.results
     baseline = chosen_baseline(settings.baseline, results)
-    stored_measures = baseline.measures if isinstance(baseline, Baseline) else None
     with collected_notes() as notes:
-        measures = settings.measures or stored_measures
+        measures = settings.measures
         reading = output.reading(replace(sources.reading(reading), fingerprint=True))
-        fewest = 1 if isinstance(baseline, Baseline) else 2
         conventions = settings.conventions
-        if named.are_plain(reading):
+        given = named.scores(reading)
+        if given is not None:
+            check_enough(len(given), 2)
+            evaluation = evaluate_scores(given, measures, conventions)
+        elif named.are_plain(reading):
             evaluation = evaluate_systems(
                 named.labels,
                 results,
@@ -131,21 +135,21 @@ def compare_command(
                 conventions=conventions,
                 reading=reading,
                 queries=sources.queries,
-                fewest=fewest,
+                fewest=2,
             )
         else:
             depth = needed_depth(conventions.measures(measures))
-            text_depth, history = depth if measures else DEFAULT_DEPTH, output.saving.history_file
-            opening = Opening(depth, text_depth, output.needs_rankings, asking=asking, history=history)
+            text_depth, history = depth if measures else DEFAULT_DEPTH, output.saving.folder
+            opening = Opening(depth, text_depth, asking=asking, history=history)
             opened = named.open(reading, opening, shows_corpus=output.page.path is not None)
             if len(opened.results) > len(results):
                 results = (str(named.labels), *results)
                 baseline = chosen_baseline(settings.baseline, results)
             found = len(opened.results)  # a log can hold several systems, and so can a table
-            check_enough(found + (found == 1 and isinstance(opened.results[0], str)), fewest)
+            check_enough(found + (found == 1 and isinstance(opened.results[0], str)), 2)
             notes += opened.notes
             evaluation = evaluate_opened(opened, measures, conventions=conventions, reading=reading)
-            check_enough(len(evaluation.scores), fewest)
+            check_enough(len(evaluation.scores), 2)
         check_baseline_file(settings.baseline, results, evaluation)
         comparison = compare_evaluation(
             evaluation, baseline, statistics=settings.statistics, by=settings.by or (), changes=settings.changes

@@ -5,9 +5,8 @@ What only Spark or a retriever needs is imported in functions, so that the evalu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +15,7 @@ from rankgauge.cli.command_tree import documented
 from rankgauge.cli.options.declared_options import CONFIG_OPTIONS, declared_options, is_given
 from rankgauge.cli.options.evaluation_settings import (
     BY,
+    COLUMNS,
     CONFIDENCE,
     CONVENTION_OPTIONS,
     KPI,
@@ -30,10 +30,11 @@ from rankgauge.cli.options.inputs import (
     check_baseline_file,
     check_one_stdin,
     chosen_baseline,
+    is_history,
     label_options,
     matching_options,
-    reads_entry,
 )
+from rankgauge.cli.options.live_output import check_run_output, write_live_runs
 from rankgauge.cli.options.outputs import (
     PAGE_FORMATS,
     ROW_FORMATS,
@@ -56,7 +57,7 @@ from rankgauge.cli.printing import (
 from rankgauge.config.settings import Settings
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import Run
-from rankgauge.errors import UsageError, printable
+from rankgauge.errors import UsageError
 from rankgauge.evaluation.caveats import Note, several_expected
 from rankgauge.evaluation.evaluate import (
     DEFAULT_DEPTH,
@@ -64,10 +65,8 @@ from rankgauge.evaluation.evaluate import (
     evaluate_measures,
     evaluate_opened,
     needed_depth,
-    unique_names,
 )
 from rankgauge.io.byte_streams import source_name
-from rankgauge.io.formats.trec import write_run
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.document import ResultDocument
@@ -149,6 +148,7 @@ def evaluate_on_spark(
     CONFIDENCE,
     BY,
     KPI,
+    COLUMNS,
 )
 @view_options(
     *declared_options(View, "per_query", "sort"),
@@ -174,8 +174,8 @@ def evaluate_command(
     """Score results on labels.
 
     LABELS holds judgments, test cases, or labels by text (quotes). RESULTS are runs in any format that `rankgauge
-    convert --help` lists, "-" for standard input; logs, folders, stored baselines, entries of the history (entry:NAME);
-    and live retrievers: module:object, ./FILE.py:name, FILE.yaml. A log (JSON Lines with the retrieved and the relevant
+    convert --help` lists, "-" for standard input; logs, folders, scores, saved results (history:NAME); and live
+    retrievers: module:object, ./FILE.py:name, FILE.yaml. A log (JSON Lines with the retrieved and the relevant
     ids of each query) holds both: it needs no second file.
     """
     view.check()
@@ -190,8 +190,8 @@ def evaluate_command(
         )
     check_one_stdin(*named.files)
     named.check_asking(also=("k", "out"))
-    output.check(*named.files, reads_history=reads_entry(*named.results))
-    journals = _check_run_output(asking, named)
+    output.check(*named.files, reads_history=any(map(is_history, runs)))
+    journals = check_run_output(asking, named)
     with collected_notes() as notes:
         reading = output.reading(sources.reading(reading))
         evaluated = evaluate_inputs(named, settings, view, reading, asking, output)
@@ -204,7 +204,7 @@ def evaluate_command(
     if evaluated.has_too_many_failures(asking):
         return _end_after_failures(asking.out, output)
     if asking.out is not None:
-        _write_live_runs(evaluation, evaluated.live, asking.out, named.files, journals)
+        write_live_runs(evaluation, evaluated.live, evaluated.own_id, asking.out, named.files, journals)
     output.saving.write(evaluation)
     if output.page.path is not None:
         baseline = chosen_baseline(settings.baseline, evaluated.names)
@@ -220,6 +220,7 @@ class EvaluatedInputs:
     names: tuple[str, ...]
     notes: tuple[Note, ...] = ()
     live: tuple[Run, ...] = ()
+    own_id: Callable[[str], str] | None = None
 
     def has_too_many_failures(self, asking: Asking) -> bool:
         """Whether a retriever failed more queries than are allowed."""
@@ -234,6 +235,12 @@ def evaluate_inputs(
     needs_hash = view.format == "json" or settings.significance_testing
     reading = replace(reading, fingerprint=reading.fingerprint or needs_hash)
     conventions = settings.conventions
+    given = named.scores(reading)
+    if given is not None:
+        from rankgauge.evaluation.given_scores import evaluate_scores
+
+        names = tuple(name for name in (named.labels, *named.results) if name is not None)
+        return EvaluatedInputs(evaluate_scores(given, settings.measures, conventions), names)
     if named.are_plain(reading):
         evaluation = evaluate_files(named.labels, list(named.results), named.sources.queries, settings, reading)
         return EvaluatedInputs(evaluation, named.results)
@@ -244,12 +251,11 @@ def evaluate_inputs(
         depth,
         depth if settings.measures else DEFAULT_DEPTH,
         asking=replace(asking, keeps_partial=True),  # what was answered is shown, however many failed
-        needs_rankings=view.audit or output.needs_rankings,
-        history=output.saving.history_file,
+        needs_rankings=view.audit,
+        history=output.saving.folder,
     )
     opened = named.open(reading, opening, shows_corpus=output.page.path is not None)
     names = named.results if len(opened.results) == len(named.results) else (str(named.labels), *named.results)
-    live = tuple(opened.results[row] for row in opened.live)
     notes = opened.notes
     if opened.are_cases and not settings.measures and opened.measures is None:
         settings = replace(settings, measures=opened.default_measures)
@@ -258,7 +264,7 @@ def evaluate_inputs(
         evaluation = evaluate_opened(opened, settings.measures, conventions=conventions, reading=reading)
     else:
         evaluation = evaluate_files(opened.labels, opened.results, opened.queries, settings, reading)
-    return EvaluatedInputs(evaluation, names, notes, live)
+    return EvaluatedInputs(evaluation, names, notes, opened.answered, opened.own_id)
 
 
 def evaluate_files(labels: Any, results: list[Any], queries: Any, settings: Settings, reading: Reading) -> Evaluation:
@@ -266,33 +272,6 @@ def evaluate_files(labels: Any, results: list[Any], queries: Any, settings: Sett
     conventions = settings.conventions
     requested = conventions.measures(settings.measures) if settings.measures else None
     return evaluate_measures(labels, results, requested, conventions=conventions, reading=reading, queries=queries)
-
-
-# What live retrievers answered, written to a file: -o.
-
-
-def _check_run_output(asking: Asking, named: NamedInputs) -> list[Path]:
-    """The journals of the retrievers; raises, before anything is asked, if the results could not be written."""
-    if asking.out is None:
-        return []
-    from rankgauge.io.atomic_files import check_writable
-    from rankgauge.io.formats.log_writer import is_log_name
-    from rankgauge.io.input_kinds import is_live
-    from rankgauge.rag.live import live_journals
-    from rankgauge.retrieval.journal import check_journal
-
-    check_writable(asking.out, inputs=named.files)
-    live = [name for name in named.results if is_live(name)]
-    if len(live) > 1 and not is_log_name(asking.out):
-        raise UsageError(
-            f"{printable(asking.out, None)} would be a TREC run, which holds one system, and there are {len(live)} "
-            "live retrievers",
-            hint="write a log, which holds several: -o results.jsonl",
-        )
-    journals = live_journals(asking.out, live)
-    for journal in journals:  # nothing is asked before all of them are known to be usable
-        check_journal(journal, asking.resume)
-    return journals
 
 
 def _end_after_failures(out: str | None, output: OutputRequest) -> int:
@@ -306,27 +285,6 @@ def _end_after_failures(out: str | None, output: OutputRequest) -> int:
     from rankgauge.core.verdicts import exit_code  # which a command that succeeds does without
 
     return exit_code("fail")
-
-
-def _write_live_runs(
-    evaluation: Evaluation, live: tuple[Run, ...], out: str, inputs: tuple[str, ...], journals: list[Path]
-) -> None:
-    """Write the results, of several systems as one log; only then are the journals deleted."""
-    from rankgauge.io.formats.log_writer import is_log_name, write_log
-    from rankgauge.retrieval.journal import discard_journal
-
-    with collected_notes() as notes:
-        if is_log_name(out):
-            labels = evaluation.qrels if evaluation.qrels.judgments == "grades" else None  # quotes stay in their file
-            names = unique_names([run.name for run in live])
-            runs = [replace(run, name=name) for run, name in zip(live, names, strict=True)]
-            write_log(out, runs, labels, evaluation.texts, inputs=inputs)
-        else:
-            write_run(live[0], out, inputs=inputs)
-    for journal in journals:
-        discard_journal(journal)
-    print_warnings(notes)
-    print_message(f"wrote {printable(out, None)}")
 
 
 # -------------------------------------------------------------------------------- what ``rankgauge evaluate`` shows

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,6 +21,7 @@ from rankgauge.cli.options.declared_options import (
 )
 from rankgauge.cli.options.evaluation_settings import (
     BY,
+    COLUMNS,
     CONVENTION_OPTIONS,
     KPI,
     measure_option,
@@ -31,38 +32,38 @@ from rankgauge.cli.options.inputs import (
     NO_CODE,
     LabelSources,
     NamedInputs,
-    asking_with_k,
+    asking_with_out,
     check_one_stdin,
+    is_history,
     label_options,
     matching_options,
     named_files,
-    reads_entry,
+    saved_results,
 )
+from rankgauge.cli.options.live_output import check_run_output, write_live_runs
 from rankgauge.cli.options.outputs import HTML, SAVE_NAMES, SAVE_OPTIONS, PageRequest, SaveRequest, format_option
 from rankgauge.cli.printing import collected_notes, print_message, print_run_warnings, print_warnings, write_document
-from rankgauge.comparison.gate.baseline_file import append_baseline, store_run
 from rankgauge.comparison.gate.changed_queries import text_column
-from rankgauge.comparison.gate.gate import check_one_system, gate, gate_judgments, gated_depth, runs_or_baseline
-from rankgauge.comparison.gate.gate_result import VERDICT_WORDS, GateResult
-from rankgauge.comparison.gate.golden import own_requirements
+from rankgauge.comparison.gate.gate import check_one_system, gate, gated_depth
+from rankgauge.comparison.gate.gate_result import GateResult
 from rankgauge.comparison.gate.requirements import (
     LEAK,
     NO_LEAKS,
     SHOWN_CHANGES,
     GateRule,
+    ScoredElsewhere,
     Undecided,
     parse_demands,
-    parse_requirements,
 )
-from rankgauge.config.settings import HISTORY_PREFIX, OutputSettings, Settings
+from rankgauge.config.settings import OutputSettings, Settings
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import Run
 from rankgauge.core.settings import Section, setting, setting_of
-from rankgauge.errors import UsageError, printable
+from rankgauge.errors import UsageError
 from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.evaluate import DEFAULT_DEPTH
 from rankgauge.io.atomic_files import check_outputs, write_atomically
-from rankgauge.io.byte_streams import load_file, source_name
+from rankgauge.io.byte_streams import load_file
 from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.input_kinds import is_live
 from rankgauge.io.reading_options import Asking, Reading
@@ -70,9 +71,6 @@ from rankgauge.io.results import Opening
 from rankgauge.io.sources import is_plain
 from rankgauge.measures.registry import DEFAULT_MEASURES
 from rankgauge.render.documents.gate import gate_document
-
-if TYPE_CHECKING:
-    from rankgauge.comparison.gate.baseline import Baseline
 
 GITHUB_SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -108,8 +106,6 @@ class GateOutput:
 
     format: str
     summary: str | None
-    store: str | None  # where to write the baseline
-    append: bool  # whether the run is added to the baseline in that file
     corpus: str | None
     path: str | None  # of the HTML report
     shown: ShownQueries
@@ -159,17 +155,18 @@ class GateRequest:
         kind="path",
         flag="gate.allow",
     )
-    baseline: str | None = setting(
-        None,
-        "Compare with a stored baseline, a run, or the saved results of a branch (history:main).",
+    baseline: tuple[str, ...] = setting(
+        (),
+        "Compare with other results: a log, a run, scores, or history:main; repeatable for repeats of one system.",
         Section.GATE,
         flag="--baseline FILE",
-        kind="path",
+        kind="paths",
         common=True,
     )
     margin: float = setting_of(GateRule, "margin")
     two_sided: bool = setting_of(GateRule, "two_sided")
     undecided: Undecided = setting_of(GateRule, "undecided")
+    scored_elsewhere: ScoredElsewhere = setting_of(GateRule, "scored_elsewhere")
     requirements: Mapping[str, Sequence[str]] | None = None  # of groups, by their labels: only in a file
 
     def rule(self, settings: Settings, max_failures: int | None) -> GateRule:
@@ -179,6 +176,7 @@ class GateRequest:
             settings.statistics,
             self.two_sided,
             self.undecided,
+            self.scored_elsewhere,
             max_failures,
             by=settings.by or (),
             requirements=self.requirements,
@@ -198,8 +196,9 @@ class GateRequest:
     rankgauge gate golden.jsonl ./search.py:search --require-each 'Success@5>=1'
     # Test a log, which has labels and results, and compare it with another
     rankgauge gate today.jsonl --require 'R@5 >= 0.8' --baseline monday.jsonl
-    # Store a baseline; later, --baseline baseline.json fails if a run is worse
-    rankgauge gate qrels.txt my.run --write-baseline baseline.json
+    # Ask a search, and keep its log: the next baseline
+    rankgauge gate golden.jsonl ./search.py:search --baseline baseline.jsonl \\
+      -o today.jsonl
     """,
     sections=("gate",),
 )
@@ -208,42 +207,24 @@ class GateRequest:
 @settings_options(
     *declared_options(GateRequest, "require", "no_leaks", "require_each", "allow", "baseline"),
     BY,
-    measure_option(
-        f"Gate or store a measure; repeatable.  [default: the baseline's, else the required ones, else "
-        f"{', '.join(DEFAULT_MEASURES)}]"
-    ),
-    *declared_options(GateRequest, "margin", "undecided", "two_sided"),
+    measure_option(f"Gate a measure; repeatable.  [default: the required ones, else {', '.join(DEFAULT_MEASURES)}]"),
+    *declared_options(GateRequest, "margin", "undecided", "two_sided", "scored_elsewhere"),
     *statistics_options(),
     *CONVENTION_OPTIONS,
     *CONFIG_OPTIONS,
     KPI,
+    COLUMNS,
     section="gate",
     request=GateRequest,
     refused={
         "rope": "a gate has a margin: gate.margin",
-        "baseline": "name a stored baseline or a run as gate.baseline, and keep the gate's settings in another file",
+        "baseline": "name the results to compare with as gate.baseline, and keep the gate's settings in another file",
     },
 )
 @option_group(
     "output",
     make_output,
-    key_option("corpus", "gate.corpus=FILE", "Read the documents, to find lost ids and labels that rotted."),
-    option(
-        "--write-baseline",
-        "store",
-        section=Section.GATE,
-        type=click.Path(),
-        metavar="FILE",
-        help="Store this run as a baseline if it passes.",
-    ),
-    option(
-        "--append",
-        section=Section.GATE,
-        rare=True,
-        is_flag=True,
-        help="With --write-baseline, add this run to the baseline in FILE, which is then the mean of several runs "
-        "of the same system.",
-    ),
+    key_option("corpus", "gate.corpus=FILE", "Read the documents, to tell lost documents from renamed ones."),
     format_option("table", "json", "junit", "markdown"),
     option(
         "--summary",
@@ -258,7 +239,7 @@ class GateRequest:
 )
 @label_options
 @matching_options()
-@asking_with_k
+@asking_with_out
 @NO_CODE
 def gate_command(
     qrels: str,
@@ -281,32 +262,22 @@ def gate_command(
     named = sources.split(qrels, () if run is None else (run,))
     if len(named.results) > 1:
         raise UsageError("a gate tests one run, found two", hint="with --labels, name only the results")
-    baseline = request.baseline
-    if output.store is not None and not is_given("baseline"):
-        baseline = None  # a configured baseline is being replaced
-    inputs = [*named.files, *named_files(baseline, output.corpus, request.allow)]
+    saving.check(reads_history=any(map(is_history, (run, qrels, *request.baseline))))
+    baselines = [*map(saved_results, request.baseline)]
+    inputs = [*named.files, *named_files(*baselines, output.corpus, request.allow)]
     check_one_stdin(*inputs)
-    _check_asking(named, baseline)
+    _check_asking(named, baselines)
     output.page.check(*inputs)
-    check_outputs((output.store, output.summary, output.path), inputs=inputs)
-    reads_history = is_history(baseline) or reads_entry(*named.results, baseline)
-    saving.check(stores_run=output.store is not None, reads_history=reads_history)
-    if output.append and output.store is None:
-        raise UsageError("--append adds a run to a stored baseline", hint="name its file with --write-baseline")
-    if is_given("measures") and baseline is None and output.store is None:
+    check_outputs((output.summary, output.path, asking.out), inputs=inputs)
+    journals = check_run_output(asking, named)
+    if is_given("measures") and not baselines:
         raise UsageError(
-            "-m names measures to compare with a baseline or to store",
-            hint="name a baseline with --baseline, store one with --write-baseline, or leave out -m",
+            "-m names measures to compare with a baseline", hint="name a baseline with --baseline, or leave out -m"
         )
     reading = replace(output.page.reading(sources.reading(reading)), keep_rankings=saving.save_run)
     with collected_notes() as input_notes:
-        judged, settings = open_gate(named, request, baseline, settings, reading, asking, output)
+        judged, settings = open_gate(named, request, baselines, settings, reading, asking, output)
         input_notes += judged.notes
-    if output.store is not None and not request.of_run and baseline is None:
-        stored = replace(settings, measures=stored_names(request, judged, settings, reading))
-        return store_baseline(output, replace(judged, notes=tuple(input_notes)), stored, saving, reading)
-    if baseline is not None and is_history(baseline):
-        judged = replace(judged, baseline=saved_baseline(baseline, saving.history_file, judged.judgments, settings))
     with collected_notes() as notes:
         result = gate(
             judged.judgments,
@@ -335,61 +306,29 @@ def gate_command(
     )
     print_warnings(notes)
     print_run_warnings([result.scores])
+    if asking.out is not None and judged.live and not result.has_too_many_failures:
+        write_live_runs(result.evaluation, judged.live, judged.own_id, asking.out, inputs, journals)
     saving.write(result.evaluation, verdict=result.verdict, only=[0])
-    if output.store is not None:
-        store_result(result, output, inputs, keep_run=saving.save_run)
     return result.exit_code
 
 
 @dataclass(frozen=True)
 class GatedRuns:
-    """What a gate compares: judgments, the run, and a run or a stored baseline; files, or what was read from them."""
+    """What a gate compares: judgments, the run, and the baseline's; files, or what was read from them."""
 
     judgments: Any
     run: Any
     baseline: Any
     notes: tuple[Note, ...] = ()
     queries: Any = None
-
-
-def stored_names(
-    request: GateRequest, judged: GatedRuns, settings: Settings, reading: Reading
-) -> tuple[str, ...] | None:
-    """The measures of a baseline to be stored: the chosen ones, and those that every query will be held to."""
-    conventions = settings.conventions
-    each = [one.of_queries for one in parse_requirements(request.require_each, conventions)]
-    if isinstance(judged.judgments, Qrels) or not is_plain(judged.judgments, "qrels"):
-        own = own_requirements(gate_judgments(judged.judgments, reading), conventions).values()
-        each += [requirement.of_queries for one in own for requirement in one]
-    if not each:
-        return settings.measures
-    chosen = conventions.measures(settings.measures) if settings.measures else ()
-    return tuple(dict.fromkeys(map(str, (*chosen, *each))))
-
-
-def is_history(baseline: str | None) -> bool:
-    """Whether a baseline is the saved results of a branch."""
-    return baseline is not None and baseline.startswith(HISTORY_PREFIX)
-
-
-def saved_baseline(baseline: str, history_file: str | None, judgments: str | Qrels, settings: Settings) -> Baseline:
-    """The baseline of the branch that ``history:BRANCH`` names, from entries with these judgments."""
-    from rankgauge.history.branch_baseline import parse_reference
-    from rankgauge.history.store import History
-
-    collection = source_name(judgments) if isinstance(judgments, str) else judgments.name
-    filter = replace(parse_reference(baseline), collection=collection)
-    statistics, measures = settings.statistics, settings.measures or ()
-    with History.open(history_file, create=False) as history:
-        return history.baseline(
-            str(filter.branch), filter, measures=measures, alpha=statistics.alpha, seed=statistics.seed
-        )
+    live: tuple[Run, ...] = ()
+    own_id: Callable[[str], str] | None = None
 
 
 def open_gate(
     named: NamedInputs,
     request: GateRequest,
-    baseline: str | None,
+    baseline_runs: list[str],
     settings: Settings,
     reading: Reading,
     asking: Asking,
@@ -398,12 +337,14 @@ def open_gate(
     """What is compared, opened; with the measures that labels by text have by default."""
     conventions, measures = settings.conventions, settings.measures
     reading = replace(reading, fingerprint=True)
-    baseline_runs, stored = runs_or_baseline(None if is_history(baseline) else baseline, reading)
+    every = replace(named, results=(*named.results, *baseline_runs))
+    if every.scores(reading) is not None:
+        run = named.results[0] if named.results else None
+        return GatedRuns(named.labels, run, baseline_runs or None), settings
     if named.are_plain(reading) and all(is_plain(one, "run") for one in baseline_runs):
-        compared = stored or next(iter(baseline_runs), baseline)
-        return GatedRuns(named.labels, named.results[0], compared, queries=named.sources.queries), settings
+        return GatedRuns(named.labels, named.results[0], baseline_runs or None, queries=named.sources.queries), settings
     demands = parse_demands(request.of_run, request.require_each, request.requirements, conventions)
-    depth = gated_depth(measures, stored, demands.measures, conventions)
+    depth = gated_depth(measures, demands.measures, conventions)
     is_guarding = any(measure.definition.name == LEAK for measure in demands.measures)
     keeps_partial = is_guarding and not any(map(is_live, baseline_runs))  # the gate then says that leaks are unknown
     is_log_tested = not named.results
@@ -413,56 +354,31 @@ def open_gate(
         newest="first",
         follows_system=True,
         log_is_system=is_log_tested,
-        needs_rankings=output.path is not None or output.saving.save_run,
         asking=replace(asking, keeps_partial=keeps_partial),
-        history=output.saving.history_file,
+        history=output.saving.folder,
     )
     opened = named.open(reading, opening, baseline_runs, shows_corpus=True)
     if len(opened.results) == len(baseline_runs):
         raise UsageError(
             "name the labels and the results, or a log that has both",
-            hint="rankgauge gate qrels.txt my.run --baseline baseline.json",
+            hint="rankgauge gate qrels.txt my.run --baseline before.run",
         )
     check_one_system(opened, 1 + len(baseline_runs))
-    if opened.is_by_text and not measures and stored is None and not demands:
+    if opened.is_by_text and not measures and not demands:
         settings = replace(settings, measures=tuple(map(str, opened.labels.measures(None, conventions))))
     opened = opened.judged(reading)
-    compared = stored or (opened.results[1] if baseline_runs else baseline)
-    return GatedRuns(opened.labels, opened.results[0], compared, opened.notes, opened.queries), settings
+    compared = opened.results[1:] or None
+    live, own_id = (opened.answered, opened.own_id) if 0 in opened.live else ((), None)
+    gated = GatedRuns(opened.labels, opened.results[0], compared, opened.notes, opened.queries, live[:1], own_id)
+    return gated, settings
 
 
-def _check_asking(named: NamedInputs, baseline: str | None) -> None:
+def _check_asking(named: NamedInputs, baselines: list[str]) -> None:
     """Raise if an option of live retrievers is given without one, as results or as the baseline."""
-    results = (*named.results, *([] if baseline is None else [baseline]))
-    replace(named, results=results).check_asking(also=("k",), but=("max_failures",))  # logs have failed queries, too
-
-
-def store_baseline(
-    output: GateOutput, judged: GatedRuns, settings: Settings, saving: SaveRequest, reading: Reading
-) -> int:
-    """Store a run as a baseline without any gate."""
-    if output.path or output.summary or output.format != "table":
-        raise UsageError(
-            "--write-baseline without --require or --baseline cannot be combined with --html, --summary or --format",
-            hint="leave them out",
-        )
-    path = str(output.store)
-    with collected_notes() as notes:
-        evaluation = store_run(
-            path,
-            judged.judgments,
-            judged.run,
-            settings.measures,
-            append=output.append,
-            keep_run=saving.save_run,
-            conventions=settings.conventions,
-            reading=reading,
-        )
-    saving.write(evaluation)
-    print_warnings([*notes, *judged.notes])
-    print_run_warnings(evaluation.scores)
-    print_message(f"wrote {printable(path, None)}")
-    return 0
+    every = replace(named, results=(*named.results, *baselines))
+    every.check_asking(also=("k",), but=("max_failures",))  # logs have failed queries, too
+    if is_given("out"):
+        named.check_asking(also=("out",), but=("max_failures",))
 
 
 def show(result: GateResult, notes: list[Note], format: str, settings: Settings) -> None:
@@ -502,17 +418,3 @@ def write_summary(result: GateResult, path: str | None, settings: Settings) -> N
         text = load_file(path).stored.decode("utf-8", "surrogateescape") + text
     with write_atomically(path) as file:
         file.write(text.encode("utf-8", "surrogateescape"))
-
-
-def store_result(result: GateResult, output: GateOutput, inputs: list[str], *, keep_run: bool) -> None:
-    """Store the run, unless the gate failed: a baseline that follows every drop would detect none."""
-    path = str(output.store)
-    if result.failed or result.current is None:
-        word = "failed" if result.failed else f"ended with: {VERDICT_WORDS.get(result.verdict, result.verdict)}"
-        print_message(f"{printable(path, None)}: not written, the gate {word}")
-        return
-    if output.append:
-        append_baseline(path, result.evaluation, inputs=inputs, keep_run=keep_run)
-    else:
-        result.current.write(path, inputs=inputs, keep_runs=keep_run)
-    print_message(f"wrote {printable(path, None)}")

@@ -1,23 +1,38 @@
-"""``rankgauge history``: list, show, tag, export, import and prune; ``trends`` has the other commands."""
+"""``rankgauge history``: list, show, trend and check."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import click
 
 from rankgauge.cli.command_tree import documented
-from rankgauge.cli.options.declared_options import declared_options, option, option_group
+from rankgauge.cli.options.declared_options import (
+    declared_options,
+    flag_of,
+    option,
+    option_group,
+    option_names,
+    option_names_given,
+)
 from rankgauge.cli.options.evaluation_settings import measure_option
-from rankgauge.cli.options.outputs import HISTORY, View, format_option
-from rankgauge.cli.printing import layout, print_message, write, write_document
+from rankgauge.cli.options.outputs import HISTORY, View, format_option, write_html
+from rankgauge.cli.printing import layout, print_message, print_warnings, write, write_document
 from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section
-from rankgauge.errors import UsageError, printable
+from rankgauge.core.verdicts import exit_code
+from rankgauge.errors import Note, UsageError, printable
 from rankgauge.history.entries import EntryFilter
-from rankgauge.history.store import History, PruneRule
-from rankgauge.io.atomic_files import write_atomically
-from rankgauge.render.documents.history import Listing, entry_document, listing_document
+from rankgauge.history.folder import History, read_entry
+from rankgauge.history.quality_checks import CheckOptions
+from rankgauge.history.trends import TrendOptions
+from rankgauge.io.atomic_files import check_writable
+from rankgauge.measures.registry import DEFAULT_MEASURES
+from rankgauge.render.documents.history import (
+    Listing,
+    changes_document,
+    entry_document,
+    listing_document,
+    trend_document,
+)
 from rankgauge.render.formats.openmetrics import openmetrics
 
 SHOWN_ENTRIES = 20
@@ -44,15 +59,21 @@ SHOWN_ENTRIES = 20
 )
 @measure_option("Show a measure; repeatable.  [default: those of the newest entry, as many as fit]")
 @option_group("filter", EntryFilter, *declared_options(EntryFilter))
-@format_option("table", "json")
+@format_option("table", "json", "openmetrics")
 @HISTORY
 def history_list_command(
-    last: int, measures: tuple[str, ...], filter: EntryFilter, format: str, history_file: str | None
+    last: int, measures: tuple[str, ...], filter: EntryFilter, format: str, folder: str | None
 ) -> None:
-    """List the entries of the history, the newest first."""
-    with History.open(history_file, create=False) as history:
-        entries = [*reversed(history.entries(filter, last=last or None))]
-        count = history.count(filter)
+    """List the entries of the history, the newest first.
+
+    --format openmetrics has the newest values of each collection, system and branch for Prometheus.
+    """
+    history = History.open(folder, create=False)
+    if format == "openmetrics":
+        write(openmetrics(history.latest(filter)))
+        return
+    every = history.entries(filter)
+    entries, count = [*reversed(every[-last:] if last else every)], len(every)
     fit = layout()
     room = None if fit.width is None else fit.chart_width
     write_document(listing_document(Listing(entries, count, measures, room)), format)
@@ -71,151 +92,120 @@ def history_list_command(
 @declared_options(View, "per_query")[0]
 @format_option("table", "json")
 @HISTORY
-def history_show_command(name: str, per_query: bool, format: str, history_file: str | None) -> None:
+def history_show_command(name: str, per_query: bool, format: str, folder: str | None) -> None:
     """Show one entry: its values and what they were made from.
 
-    ENTRY is a name, "latest" (the default), or a tag, which means the newest entry that has it.
+    ENTRY is a name or a part of one, or "latest" (the default).
     """
-    with History.open(history_file, create=False) as history:
-        summary = history.summary(name)
-        scores = history.entry(summary.name).scores if per_query else None
+    history = History.open(folder, create=False)
+    summary = history.summary(name)
+    scores = read_entry(summary).scores if per_query else None
     write_document(entry_document(summary, scores), format)
 
 
 @documented(
-    "tag",
+    "trend",
     """
-    # Tag the newest result
-    rankgauge history tag latest release-2
-    # Remove a tag
-    rankgauge history tag latest release-2 --remove
+    # Show nDCG@10 over time
+    rankgauge history trend -m nDCG@10
+    # Show the last 20 results of one system
+    rankgauge history trend --system my -n 20
+    # Write a page with the trends of all systems
+    rankgauge history trend --html history.html
     """,
 )
-@click.argument("name", metavar="ENTRY")
-@click.argument("tags", metavar="TAG …", nargs=-1, required=True)
-@click.option("--remove", is_flag=True, help="Remove the tags instead.")
-@HISTORY
-def history_tag_command(name: str, tags: tuple[str, ...], remove: bool, history_file: str | None) -> None:
-    """Add tags to an entry, or remove them.
-
-    ENTRY is a name, "latest", or a tag. An entry with a tag is not pruned.
-    """
-    with History.open(history_file, create=False) as history:
-        entry = history.tag(name, *tags, remove=remove)
-    print_message(f"{entry.name}: {', '.join(entry.tags) or 'no tags'}")
-
-
-EXPORT_FOLDER = "history"
-
-
-@documented(
-    "export",
-    """
-    # Write all results, to commit or exchange them
-    rankgauge history export -o history
-    # Write the newest values for Prometheus
-    rankgauge history export --openmetrics -o rankgauge.prom
-    """,
+@option(
+    "-m",
+    "--measure",
+    section=Section.MEASURES,
+    default=DEFAULT_MEASURES[0],
+    show_default=True,
+    metavar="NAME",
+    help="Show this measure.",
 )
-@click.argument("names", metavar="[ENTRY …]", nargs=-1)
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(),
-    metavar="PATH",
-    help=f"Write to the folder PATH, or OpenMetrics to the file PATH.  [default: the folder {EXPORT_FOLDER}, or "
-    "standard output]",
-)
-@click.option(
-    "--openmetrics",
-    is_flag=True,
-    help="Write the newest values and intervals of each collection, system and branch for Prometheus.",
-)
-@HISTORY
-def history_export_command(
-    names: tuple[str, ...], out: str | None, openmetrics: bool, history_file: str | None
-) -> None:
-    """Write entries as JSON Lines, one file for each, and each version of the judgments once.
-
-    The same entry gives the same bytes everywhere, so that a folder can be committed and branches merge without
-    conflicts. Without names, all entries are written.
-    """
-    if openmetrics:
-        if names:
-            raise UsageError("--openmetrics writes the newest entries, and takes no names")
-        write_openmetrics(out, history_file)
-        return
-    folder = out or EXPORT_FOLDER
-    with History.open(history_file, create=False) as history:
-        files = history.export(folder, names)
-    count = plural(len(files), "entry")
-    print_message(f"exported {count} to {printable(folder, None)}")
-
-
-def write_openmetrics(out: str | None, history_file: str | None) -> None:
-    """Write the newest values to a file, which is never seen half-written, or to standard output."""
-    with History.open(history_file, create=False) as history:
-        text = openmetrics(history.latest())
-    if out is None:
-        write(text)
-        return
-    with write_atomically(out) as file:
-        file.write(text.encode())
-
-
-@documented(
-    "import",
-    """
-    # Read what another machine exported
-    rankgauge history import history
-    # Read it into a file of its own
-    rankgauge history import history --history other.db
-    """,
-)
-@click.argument("paths", type=click.Path(), nargs=-1, required=True, metavar="PATH …")
-@HISTORY
-def history_import_command(paths: tuple[str, ...], history_file: str | None) -> None:
-    """Read exported entries into the history.
-
-    Each PATH is a file that `history export` wrote, or a folder of them. Entries that the history has already are left
-    as they are, so that an import can be repeated.
-    """
-    with History.open(history_file) as history:
-        result = history.import_entries(*paths)
-    known = f", {len(result.known):,} known already" if result.known else ""
-    print_message(f"imported {plural(len(result.added), 'entry')}{known}")
-
-
-@documented(
-    "prune",
-    """
-    # Show what would be deleted, keeping 100 results per system
-    rankgauge history prune --keep 100 --dry-run
-    # Delete stored runs that are older than 90 days, and keep the values
-    rankgauge history prune --before 90d --runs-only
-    """,
-)
-@click.argument("names", metavar="[ENTRY …]", nargs=-1)
-@option_group("rule", dict, *declared_options(PruneRule))
+@option_group("options", TrendOptions, *declared_options(TrendOptions))
 @option_group("filter", EntryFilter, *declared_options(EntryFilter))
-@option("--dry-run", section=Section.OUTPUT, is_flag=True, help="Only list what would be deleted.")
+@format_option("table", "json")
+@option(
+    "--html",
+    "page",
+    section=Section.OUTPUT,
+    type=click.Path(),
+    metavar="FILE",
+    help="Write a page of all these entries to FILE instead, with every system, collection and measure.",
+)
 @HISTORY
-def history_prune_command(
-    names: tuple[str, ...],
-    rule: dict[str, Any],
-    filter: EntryFilter,
-    dry_run: bool,
-    history_file: str | None,
+def history_trend_command(
+    measure: str, options: TrendOptions, filter: EntryFilter, format: str, page: str | None, folder: str | None
 ) -> None:
-    """Delete old entries, and judgments that no entry needs any more.
+    """Show a measure over time, with intervals and change points.
 
-    With --keep and --before, entries are deleted that both select. Entries that are named are deleted in any case;
-    others that have a tag stay.
+    The entries must be of one system and one collection: choose them with --system, --collection and --branch. Change
+    points are tested on the queries that entries share, with the same labels. Beside the values is what else changed:
+    queries added and removed, how much of the top 10 is judged, and latency.
+
+    The page of --html has the latest results of each collection, trends, and a list of all entries.
     """
-    chosen = PruneRule(names=names, filter=filter, **rule)
-    with History.open(history_file, create=False) as history:
-        entries = history.prune(chosen, dry_run=dry_run)
-    write("".join(f"{entry.name}\n" for entry in entries))
-    verb = "would be deleted" if dry_run else "deleted"
-    what = "run" if chosen.runs_only else "entry"
-    print_message(f"{plural(len(entries), what)} {verb}")
+    if page is not None:
+        _write_page(folder, filter, page)
+        return
+    write_document(trend_document(History.open(folder, create=False).trend(measure, filter, options)), format)
+
+
+def _write_page(folder: str | None, filter: EntryFilter, page: str) -> None:
+    """Write the page of the entries that are chosen, with all their measures."""
+    unused = next((name for name in option_names_given() if name not in PAGE_OPTIONS), None)
+    if unused is not None:
+        raise UsageError(f"{flag_of(unused)} does not change the page of --html", hint=f"leave out {flag_of(unused)}")
+    from rankgauge.render.html.history_page import history_page
+
+    history = History.open(folder, create=False)
+    check_writable(page)
+    write_html(history_page(history, filter), page)
+    print_message(f"wrote {printable(page, None)}")
+
+
+PAGE_OPTIONS = ("page", "folder", *option_names(*declared_options(EntryFilter)))
+
+
+@documented(
+    "check",
+    """
+    # Report changes of the last week
+    rankgauge history check --since 7d
+    # Report only what got worse on one branch
+    rankgauge history check --branch main --worse-only
+    """,
+)
+@option_group(
+    "filter",
+    EntryFilter,
+    option(
+        "--since",
+        section=Section.ENTRIES,
+        default="7d",
+        show_default=True,
+        metavar="TIME",
+        help="Report changes from TIME on: 2026-11-02, or 7d for the last week.",
+    ),
+    *declared_options(EntryFilter, "branch", "system", "collection"),
+)
+@option_group("options", CheckOptions, *declared_options(CheckOptions))
+@format_option("table", "json")
+@HISTORY
+def history_check_command(filter: EntryFilter, options: CheckOptions, format: str, folder: str | None) -> None:
+    """Report recent changes of quality: for cron and CI.
+
+    A series is a system on a collection on a branch. Every series with entries since TIME is checked for change points,
+    among all of its entries. The exit code is 1 if there is a change, else 0.
+    """
+    check = History.open(folder, create=False).check(filter, options)
+    write_document(changes_document(check), format)
+    notes = []
+    if not check.series:
+        notes.append(Note("no-recent-entries", f"no entries since {filter.since}: are results still being saved?"))
+    elif check.single == check.series:
+        text = f"{plural(check.series, 'series', 'series')} of one entry each: nothing can be compared over time"
+        notes.append(Note("single-entries", f"{text}; a series is a system on a collection on a branch: --system NAME"))
+    print_warnings(notes)
+    click.get_current_context().exit(exit_code("fail" if check.changes else "pass"))

@@ -377,7 +377,8 @@ def uses_key(command: click.Command, key: str) -> bool:
         return True
     sections = getattr(command, "sections", ())
     names = {key for one in parameters for key in keys_of(one)}
-    return key in names or any(key == name or key.startswith(f"{name}.") for name in sections)
+    prefixes = (*sections, *({COLUMNS_KEY} & names))
+    return key in names or any(key == name or key.startswith(f"{name}.") for name in prefixes)
 
 
 def keys_of(option: SectionOption) -> tuple[str, ...]:
@@ -406,6 +407,7 @@ OPTION_KEYS: dict[str, tuple[str, ...]] = {
     "strict": ("reading.strict",),
     "id": ("retriever.id",),
 }
+COLUMNS_KEY = "columns"  # of which users choose the names
 OPTIONS_ELSEWHERE = ("test", "baseline", "by")  # names that mean something else in commands without statistics
 
 

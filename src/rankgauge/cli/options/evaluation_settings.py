@@ -45,6 +45,13 @@ KPI = key_option(
 )
 
 
+COLUMNS: Option = key_option(
+    "column_directions",
+    "columns=NAME: higher|lower",
+    "Say whether higher or lower values of a column are better: --set columns.faithfulness=higher.",
+)
+
+
 def measure_option(text: str) -> Option:
     """``-m``; ``text`` is its help."""
     return declared_options(Settings, "measures", help=text)[0]
@@ -117,5 +124,6 @@ def check_usable(refused: Mapping[str, str]) -> None:
 def merge_options(options: dict[str, Any], configured: dict[str, Any]) -> dict[str, Any]:
     """The values of settings: given options, then those of the configuration file, then the defaults of options."""
     values = {name: None if name in ("measures", "by") and value == () else value for name, value in options.items()}
-    values.pop("kpi", None)  # whose bands the configuration has
+    for name in ("kpi", "column_directions"):  # which the configuration has
+        values.pop(name, None)
     return values | {name: value for name, value in configured.items() if not (name in options and is_given(name))}

@@ -27,7 +27,7 @@ from rankgauge.cli.options.declared_options import (
 )
 from rankgauge.cli.printing import print_message
 from rankgauge.config.retriever_settings import BenchmarkSettings, JournalSettings, RetrieverCalls, RetrieverSettings
-from rankgauge.config.settings import make_reading
+from rankgauge.config.settings import HISTORY_PREFIX, make_reading
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section, setting, setting_of
@@ -38,8 +38,8 @@ from rankgauge.io.reading_options import Asking, PassageMatching, Reading
 from rankgauge.io.sources import is_plain
 
 if TYPE_CHECKING:
-    from rankgauge.comparison.gate.baseline import Baseline
     from rankgauge.evaluation.evaluate import Evaluation
+    from rankgauge.evaluation.given_scores import GivenScores
     from rankgauge.io.results import OpenedInputs, Opening
 
 
@@ -88,9 +88,9 @@ class LabelSources:
 
     def split(self, first: str | None, others: Sequence[str]) -> NamedInputs:
         """Which arguments are the labels, and which are results."""
-        if self.labels is None:
-            return NamedInputs(first, tuple(others), self)
-        return NamedInputs(self.labels, (*([] if first is None else [first]), *others), self)
+        results = tuple(others) if self.labels is None or first is None else (first, *others)
+        labels = first if self.labels is None else self.labels
+        return NamedInputs(labels, tuple(map(saved_results, results)), self)
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,16 @@ class NamedInputs:
     def corpus(self) -> str | None:
         """The documents: of a command that also shows them, or of one that only matches labels by text with them."""
         return self.sources.documents or click.get_current_context().params.get("corpus")
+
+    def scores(self, reading: Reading) -> list[GivenScores] | None:
+        """The systems, if everything that is named is scores."""
+        from rankgauge.io.sources import can_be_scores
+
+        if not any(map(can_be_scores, (self.labels, *self.results))):
+            return None
+        from rankgauge.evaluation.given_scores import only_scores
+
+        return only_scores(self.labels, self.results, reading)
 
     def are_plain(self, reading: Reading) -> bool:
         """Whether everything is read as it is, and matched by ids: judgments in a file, and runs in others."""
@@ -184,7 +194,6 @@ def _is_file(name: str) -> bool:
     return is_file_name(name)
 
 
-ENTRY_PREFIX = "entry:"
 TEXT_OPTIONS = ("chunks", "documents", "coverage", "tolerance")
 TEXT_LABELS_HINT = 'the labels hold ids; labels by text are quotes: {"query": "…", "gold": ["a sentence"]}'
 LIVE_EXAMPLE = "rankgauge evaluate cases.jsonl ./search.py:search"
@@ -394,9 +403,18 @@ def open_rankings(
     return open_runs(names, reading, queries, Opening(depth, asking=asking))
 
 
-def reads_entry(*names: str | None) -> bool:
-    """Whether one of the results is an entry of the history."""
-    return any(name is not None and name.startswith(ENTRY_PREFIX) for name in names)
+def saved_results(name: str) -> str:
+    """The file that ``history:NAME`` means; any other name as it is."""
+    if not is_history(name):
+        return name
+    from rankgauge.history.folder import named_results
+
+    return named_results(name, click.get_current_context().params.get("folder"))
+
+
+def is_history(name: str | None) -> bool:
+    """Whether a name is that of saved results."""
+    return name is not None and name.startswith(HISTORY_PREFIX)
 
 
 def named_files(*names: str | None) -> list[str]:
@@ -413,10 +431,6 @@ def check_baseline_file(name: str | None, runs: Sequence[str], evaluation: Evalu
         )
 
 
-def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | Baseline | None:
-    """The baseline by what a user calls it: the file or the name of a run, or a stored baseline; None if not given."""
-    if name is None or name in runs:
-        return None if name is None else runs.index(name)
-    from rankgauge.comparison.gate.baseline_file import stored_baseline
-
-    return stored_baseline(name) or name
+def chosen_baseline(name: str | None, runs: Sequence[str]) -> str | int | None:
+    """The baseline by what a user calls it: the file or the name of a run; None if not given."""
+    return runs.index(name) if name in runs else name

@@ -86,46 +86,42 @@ class SaveRequest:
     """Whether and how results are saved."""
 
     save: bool = setting(False, "Save the result of each run in the history.", Section.HISTORY, common=True)
-    tags: tuple[str, ...] = setting((), "With --save, tag the entries; repeatable.", Section.HISTORY, flag="--tag TAG")
     save_run: bool = setting(
-        False, "Store the run itself too, so that it can be scored again if labels change.", Section.HISTORY
+        False, "With --save, keep the log, too, so that it can be scored again if labels change.", Section.HISTORY
     )
     date: str | None = setting_of(SavedDate, "date")
-    history_file: str | None = setting(
+    system: str | None = setting(
         None,
-        "Use the history in FILE.  [default: $RANKGAUGE_HISTORY, else .rankgauge/history.db of the project]",
+        "With --save, name the system.  [default: as the log does, else its file's name without a date]",
         Section.HISTORY,
-        flag="--history FILE",
+        flag="--system NAME",
+    )
+    folder: str | None = setting(
+        None,
+        "Use the history in FOLDER.  [default: $RANKGAUGE_HISTORY, else .rankgauge/history of the project]",
+        Section.HISTORY,
+        flag="--history FOLDER",
         kind="path",
     )
 
-    def check(self, *, stores_run: bool = False, reads_history: bool = False) -> None:
+    def check(self, *, reads_history: bool = False) -> None:
         """Raise, before any work, if the options contradict each other or the history cannot be used.
 
-        ``stores_run`` says that the command stores the run elsewhere too, ``reads_history`` that it needs the history
-        for more than saving.
+        ``reads_history`` says that the command reads the history, too.
         """
         if not self.save:
-            given: dict[str, object] = {"--tag": self.tags, "--set history.date": self.date}
-            given["--history"] = None if reads_history else self.history_file
-            given["--save-run"] = self.save_run and not stores_run
+            given: dict[str, object] = {"--set history.date": self.date, "--save-run": self.save_run}
+            given |= {"--history": None if reads_history else self.folder, "--system": self.system}
             unused = next((name for name, value in given.items() if value), None)
             if unused is not None:
                 raise UsageError(f"{unused} is for a result that is saved", hint="add --save")
             return
-        from rankgauge.history.entries import checked_tag, parse_time
-        from rankgauge.history.location import history_path
-        from rankgauge.history.store import History
+        from rankgauge.history.entries import parse_time
+        from rankgauge.history.folder import History
 
-        for tag in self.tags:
-            checked_tag(tag)
         if self.date is not None:
             parse_time(self.date)
-        path = history_path(self.history_file)
-        with History(path) as history:
-            history.database.check_writable()
-            if path.exists():
-                history.count()
+        History.open(self.folder).check_writable()
 
     def reading(self, reading: Reading) -> Reading:
         """How files are read if their results are saved."""
@@ -145,26 +141,25 @@ class SaveRequest:
         if not self.save:
             return
         from rankgauge.history.entries import EntryFacts, parse_time
-        from rankgauge.history.store import History, SaveOptions, save_evaluation
+        from rankgauge.history.folder import History, SaveOptions, save_evaluation
         from rankgauge.retrieval.latency import cost_of
 
         command = click.get_current_context().command_path.partition(" ")[2]
         options = SaveOptions(
-            EntryFacts(tags=self.tags, command=command, verdict=verdict),
-            keep_run=self.save_run,
+            EntryFacts(command=command, verdict=verdict),
+            keep_log=self.save_run,
             date=None if self.date is None else parse_time(self.date),
+            system=self.system,
         )
         live = {run.run: cost_of(run.extras) for run in evaluation.scores if run.extras is not None}
-        with History.open(self.history_file) as history:
-            saved = save_evaluation(history, evaluation, options, costs=costs or live, only=only)
-            for entry in saved:
-                name = printable(entry.system, None)
-                print_message(f"saved {name} as {entry.name} in {printable(str(history.path), None)}")
+        history = History.open(self.folder)
+        for entry in save_evaluation(history, evaluation, options, costs=costs or live, only=only):
+            print_message(f"saved {printable(entry.system, None)} as {printable(str(entry.path), None)}")
 
 
 SAVE_OPTIONS: tuple[Option, ...] = declared_options(SaveRequest)
 SAVE_NAMES = tuple(declared(SaveRequest))
-HISTORY: Option = declared_options(SaveRequest, "history_file")[0]
+HISTORY: Option = declared_options(SaveRequest, "folder")[0]
 saving_options = option_group("saving", SaveRequest, *SAVE_OPTIONS)
 
 # -------------------------------------------------------------------------------- ``--html``
@@ -246,11 +241,6 @@ class OutputRequest:
         if self.page.path is not None:
             self.page.check(*files)
         self.saving.check(reads_history=reads_history)
-
-    @property
-    def needs_rankings(self) -> bool:
-        """Whether more is written than values: rankings on a page, or runs in the history."""
-        return self.page.path is not None or self.saving.save_run
 
     def reading(self, reading: Reading) -> Reading:
         """How files are read for what is written."""

@@ -164,7 +164,7 @@ def query_lists(result: GateResult, limit: int) -> list[QueryList]:
     """The queries behind every check that failed or is undecided; if there is none, those that got worse."""
     lookup = QueryLookup(result)
     lists = [_each_list(result, lookup, requirement, limit) for requirement in _missed_each(result)]
-    rows = [*result.compared, *result.anchored, *result.grouped]
+    rows = result.rows
     failing = [row for row in rows if row.decision.outcome in ("worse", "undecided")]
     lists += [_loss_list(result, lookup, row, limit) for row in failing]
     missed = [row for row in result.required if not row.met and isinstance(row.requirement.measure, Measure)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankgauge.comparison.comparability import Incomparable, NamedFacts, ResultFacts, not_comparable
 from rankgauge.comparison.differences import Mask, shared_queries
-from rankgauge.comparison.gate.baseline import UNKNOWN_FACTS, Baseline, aligned_scores, query_sample
+from rankgauge.comparison.gate.baseline import UNKNOWN_FACTS, Baseline, query_sample
 from rankgauge.comparison.gate.decision import Decision, decide, undecided_columns
 from rankgauge.comparison.gate.requirements import GateRule, QueryGroup
 from rankgauge.comparison.significance import PairedColumns, UnseenLosses, difference_range
@@ -147,7 +147,7 @@ class PairedQueries:
 
 def pair_queries(
     scores: Scores,
-    stored: Baseline,
+    before: Baseline,
     columns: Sequence[int],
     *,
     facts: ResultFacts = UNKNOWN_FACTS,
@@ -159,8 +159,7 @@ def pair_queries(
     A query counts for every measure that it has on both sides, and is NaN for the others. Measures that no query has on
     both sides are left out.
     """
-    current = _with_columns(scores, columns)
-    baseline = aligned_scores(stored, current)
+    current, baseline = _with_columns(scores, columns), _with_columns(before.scores, columns)
     is_shared = np.column_stack([shared_queries(current, baseline, [column]) for column in range(len(columns))])
     is_shared = is_shared if members is None else is_shared & members[:, np.newaxis]
     kept = np.flatnonzero(is_shared.any(axis=0))
@@ -169,20 +168,20 @@ def pair_queries(
     rows = np.flatnonzero(is_shared.any(axis=1))
     if not len(rows) and group is None:
         raise InputError(
-            f"no query has values both in {shown(scores.run)} and in the baseline {shown(stored.run)}",
+            f"no query has values both in {shown(scores.run)} and in the baseline {shown(before.run)}",
             hint="both must be made with the same queries",
         )
     units = scores.columns.get("unit")
     queries = [scores.queries[row] for row in rows.tolist()]
     query_units = None if units is None else np.asarray(units)[rows]
-    before, now = (np.where(is_shared, side.values, np.nan)[rows] for side in (baseline, current))
+    had, have = (np.where(is_shared, side.values, np.nan)[rows] for side in (baseline, current))
     return PairedQueries(
         measures,
         queries,
-        before,
-        now,
+        had,
+        have,
         query_units,
-        _problems(measures, *run_sides(scores, facts, stored)),
+        _problems(measures, *run_sides(scores, facts, before)),
         group,
     )
 
@@ -202,12 +201,12 @@ def _problems(measures: Sequence[Measure], system: NamedFacts, baseline: NamedFa
     return {column: reason for column, reason in enumerate(reasons) if reason is not None}
 
 
-def run_sides(scores: Scores, facts: ResultFacts, stored: Baseline) -> tuple[NamedFacts, NamedFacts]:
+def run_sides(scores: Scores, facts: ResultFacts, baseline: Baseline) -> tuple[NamedFacts, NamedFacts]:
     """The two sides as sentences name them: by their own names, if these differ."""
-    names = printable(scores.run), printable(stored.run)
-    if names[0] == names[1] or len({run.name for run in stored.runs}) > 1:
+    names = printable(scores.run), printable(baseline.run)
+    if names[0] == names[1] or len({run.run for run in baseline.runs}) > 1:
         names = "this run", "the baseline"
-    return NamedFacts(names[0], facts), NamedFacts(names[1], stored.facts)
+    return NamedFacts(names[0], facts), NamedFacts(names[1], baseline.facts)
 
 
 class JointColumns(NamedTuple):
@@ -219,7 +218,7 @@ class JointColumns(NamedTuple):
 
 
 def joint_columns(several: Sequence[PairedQueries]) -> JointColumns:
-    """The comparable columns of one run beside several baselines and in groups; NaN if a query is not in one."""
+    """The comparable columns of all queries and of groups; NaN if a query is not in one."""
     every = dict.fromkeys(query for pairs in several for query in pairs.queries)
     row_of = {query: row for row, query in enumerate(every)}
     kept = [(pairs, pairs.turned, pairs.comparable) for pairs in several if pairs.comparable]
@@ -247,7 +246,7 @@ def joint_columns(several: Sequence[PairedQueries]) -> JointColumns:
 
 
 def compare_measures(several: Sequence[PairedQueries], rule: GateRule) -> list[tuple[ComparedMeasure, ...]]:
-    """One row per gated measure, for each baseline and group.
+    """One row per gated measure, for all queries and for each group.
 
     All that are comparable are tested together; those of which lower is better are a family of their own.
     """
@@ -319,7 +318,7 @@ def _on_own_scale(interval: Interval, measure: Measure) -> Interval:
     return replace(interval, low=-interval.high, high=-interval.low, estimate=estimate)
 
 
-def unpaired_notes(scores: Scores, stored: Baseline, gated: Sequence[Measure], pairs: PairedQueries) -> list[Note]:
+def unpaired_notes(scores: Scores, baseline: Baseline, gated: Sequence[Measure], pairs: PairedQueries) -> list[Note]:
     """Notes about gated measures that no query has on both sides, and about queries that have values on one side."""
     left_out = [measure for measure in gated if measure not in pairs.measures]
     notes = [
@@ -327,9 +326,8 @@ def unpaired_notes(scores: Scores, stored: Baseline, gated: Sequence[Measure], p
     ]
     columns = [scores.measures.index(measure) for measure in pairs.measures]
     has_value = scores.averaged & ~np.isnan(scores.values[:, columns]).all(axis=1)
-    before = np.column_stack([stored.column(measure.name) for measure in pairs.measures])
-    every = {scores.queries[row] for row in np.flatnonzero(has_value).tolist()}
-    every |= {stored.queries[row] for row in np.flatnonzero(~np.isnan(before).all(axis=1)).tolist()}
+    had_value = baseline.scores.averaged & ~np.isnan(baseline.values[:, columns]).all(axis=1)
+    every = {scores.queries[row] for row in np.flatnonzero(has_value | had_value).tolist()}
     unpaired = sorted(every - set(pairs.queries))
     if not unpaired:
         return notes

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rankgauge.comparison.comparability import ResultFacts, comparability_notes, sent_notes
-from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.gate.baseline_file import baseline_from_stream, stored_measures
-from rankgauge.comparison.gate.causes import (
-    NO_HASHES,
-    KnownIds,
-    RunAgain,
-    blame_drop,
-    fitting_baseline,
-    fitting_part,
-    grade_zero_notes,
-    with_current_labels,
-)
+from rankgauge.comparison.gate.baseline import UNKNOWN_FACTS, Baseline, query_sample
 from rankgauge.comparison.gate.compared_measures import (
-    ComparedMeasure,
     compare_measures,
     pair_queries,
     run_sides,
@@ -33,7 +22,16 @@ from rankgauge.comparison.gate.compared_measures import (
 )
 from rankgauge.comparison.gate.gate_result import GateResult, RequiredValue
 from rankgauge.comparison.gate.golden import HeldQueries, allowed_misses, held_queries, own_requirements
-from rankgauge.comparison.gate.requirements import DEFAULT_RULE, LEAK, Demands, GateRule, QueryGroup, parse_demands
+from rankgauge.comparison.gate.lost_documents import RunAgain, find_lost
+from rankgauge.comparison.gate.requirements import (
+    DEFAULT_RULE,
+    LEAK,
+    Demands,
+    GateRule,
+    QueryGroup,
+    Requirement,
+    parse_demands,
+)
 from rankgauge.core.formatting import listing
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
@@ -41,6 +39,15 @@ from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, UsageError, printable, shown
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_measures, needed_depth
+from rankgauge.evaluation.given_scores import (
+    LABELS_CHANGED,
+    SCORED_ELSEWHERE,
+    GivenScores,
+    columns_known,
+    common_measures,
+    evaluate_scores,
+    only_scores,
+)
 from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import (
@@ -48,20 +55,15 @@ from rankgauge.io.byte_streams import (
     Limits,
     LoadedFile,
     is_dataset,
-    is_folder,
     load_file,
-    open_source,
-    rereadable,
     source_name,
 )
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.corpus_files import read_corpus
-from rankgauge.io.input_kinds import is_file_name
-from rankgauge.io.pipeline.run_pipeline import read_runs
 from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import OpenedInputs, Opening, open_inputs
-from rankgauge.io.sources import FileSource, can_read_again, is_plain
+from rankgauge.io.sources import can_be_scores, can_read_again
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
 from rankgauge.validation.label_rot import LabelCheck, compare_hashes, stored_hashes
@@ -77,7 +79,7 @@ def gate(
     *,
     require: str | Iterable[str] = (),
     require_each: str | Iterable[str] = (),
-    baseline: AnyRun | Sequence[AnyRun] | Baseline | None = None,
+    baseline: AnyRun | Sequence[AnyRun] | None = None,
     queries: Any = None,
     corpus: AnyCorpus | None = None,
     rule: GateRule = DEFAULT_RULE,
@@ -91,45 +93,46 @@ def gate(
     miss. The ``rule`` has what else is decided: groups of queries that are held by themselves, allowed misses, the
     margin of a drop, and how drops are tested.
 
-    ``baseline`` is a stored baseline, a run, or a list of runs of one system, whose mean is the baseline; ``measures``
-    are those compared with it, by default the baseline's own, else the required ones, else the default measures. Each
-    is checked first: if the two sides have different depths, and the shallower is below the cutoff, it is not
-    comparable, and has no verdict. A drop fails only if it is significant over all measures and groups together, and at
-    least the margin of the ``rule``. If queries got worse and are too few for any drop to be significant, the gate is
-    undecided.
+    ``baseline`` is a run, or a list of runs of one system, of which each query has the mean; ``measures`` are those
+    compared with it, by default the required ones, else the default measures. Both sides are scored with these labels.
+    Each measure is checked first: if the two sides have different depths, and the shallower is below the cutoff, it is
+    not comparable, and has no verdict. A drop fails only if it is significant over all measures and groups together,
+    and at least the margin of the ``rule``. If queries got worse and are too few for any drop to be significant, the
+    gate is undecided.
 
     ``corpus``, a file of documents or their ids, tells a retriever that got worse from documents that are gone; if the
-    judgments keep text hashes, labels that no longer fit are found, and the run is tested on the queries whose labels
-    do. If labels changed since a baseline was stored, both sides are compared with the same labels on the queries they
-    share, and ``growth`` says what the labels did. A log holds judgments and a run; its labels apply to the baseline,
-    too. Judgments may be labels by text, and the run or the baseline a live retriever; ``queries`` holds texts and
-    columns of the queries. A run of a live retriever that failed for a query fails.
+    judgments keep text hashes, labels that no longer fit are named. A log holds judgments and a run; its labels apply
+    to the baseline, too. Judgments may be labels by text, and the run or the baseline a live retriever; ``queries``
+    holds texts and columns of the queries. Scores are compared as given, without labels. A run of a live retriever that
+    failed for a query fails.
     """
     conventions = conventions or Conventions()
-    demands = parse_demands(require, require_each, rule.requirements, conventions)
     reading = replace(reading or Reading(), fingerprint=True)
-    baseline_runs, stored = runs_or_baseline(baseline, reading)
-    opening = Opening(gated_depth(measures, stored, demands.measures, conventions))
+    baseline_runs = baseline_results(baseline)
+    named = [*([] if run is None else [run]), *baseline_runs]
+    systems = only_scores(qrels, named, reading) if any(map(can_be_scores, (qrels, *named))) else None
+    if systems is not None:
+        required = RequiredTexts(require, require_each, rule.requirements)
+        return gate_scores(systems, len(baseline_runs), measures, required, rule, conventions, reading)
+    demands = parse_demands(require, require_each, rule.requirements, conventions)
+    opening = Opening(gated_depth(measures, demands.measures, conventions))
     opened = open_gated(qrels, run, baseline_runs, reading, opening, queries)
     check_one_system(opened, 1 + len(baseline_runs))
-    if opened.is_by_text and not measures and stored is None and not demands:
+    measures = measures or (None if demands else opened.measures)
+    if opened.is_by_text and not measures and not demands:
         measures = opened.labels.measures(None, conventions)
     opened = opened.judged(reading)
     runs, baseline_runs = opened.results, opened.results[1:]
     if not all(map(can_read_again, runs)):
         reading = replace(reading, keep_rankings=True)
-    judgments, checked, is_checked = checked_judgments(opened.labels, corpus, reading)
+    judgments, checked = checked_judgments(opened.labels, corpus, reading)
     own = own_requirements(judgments, conventions)
     if not demands and not own and baseline is None:
-        raise UsageError(
-            "a gate needs a requirement or a baseline, and neither is given",
-            hint='--require "nDCG@10>=0.35" asks for a value, --require-each "Success@5>=1" for one of every query, '
-            "--baseline baseline.json for no drop",
-        )
+        raise nothing_required()
     if baseline is not None:
-        gated = _gated_measures(measures, stored, demands.measures, conventions, judgments)
+        gated = _gated_measures(measures, demands.measures, conventions, judgments)
     else:
-        gated = conventions.measures(measures) if measures else ()  # to be stored
+        gated = conventions.measures(measures) if measures else ()
     of_queries = [requirement.of_queries for one in own.values() for requirement in one]
     _check_asked_depth(runs[0], of_queries)
     requested = tuple(dict.fromkeys([*gated, *demands.measures, *of_queries]))
@@ -137,35 +140,133 @@ def gate(
     evaluation = evaluate_measures(
         judgments, runs, requested, conventions=conventions, reading=reading, queries=opened.queries
     )
+    _check_scored_alike(evaluation, rule)
     if len(evaluation.scores) > len(runs):
         raise _several_systems([scores.run for scores in evaluation.scores], len(runs))
     if reading.keep_rankings and evaluation.joined:
         runs = [joined.run for joined in evaluation.joined]
-    before = Baseline.of(evaluation, *range(1, len(evaluation.scores))) if baseline_runs else stored
+    before = Baseline.of(evaluation, *range(1, len(evaluation.scores))) if baseline_runs else None
     again = RunAgain(runs[0], reading) if evaluation.joined else None
     problem = nothing_to_judge(evaluation, before, again)
     if problem is not None:
         return GateResult("nothing to judge", evaluation, rule, reason=problem)
-    rot = checked if checked is not None and checked.rotted_queries else None
-    if rot is not None:
-        judged_sha256 = evaluation.qrels.sha256
-        evaluation = fitting_part(runs, judgments, rot, requested, conventions, reading)
-        stored = None if stored is None else fitting_baseline(stored, judged_sha256, evaluation)
-        before = Baseline.of(evaluation, *range(1, len(evaluation.scores))) if baseline_runs else stored
-    notes = (*opened.notes, *grade_zero_notes(checked))
-    result = GateResult("pass", evaluation, rule, rot=rot, notes=notes, baseline=before)
-    if not len(evaluation.scores[0]):
-        return replace(result, verdict="rotted", baseline=None)
-    allowed = allowed_misses(rule.allow, reading.limits)
-    held = held_queries(result.scores, demands.each, own, before, allowed, result.texts)
-    result = replace(result, required=_required_values(result.scores, demands, rule), held=held)
+    notes = (*opened.notes, *rot_notes(checked), *_given_notes(evaluation))
+    result = GateResult("pass", evaluation, rule, notes=notes, baseline=before)
+    known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
+    return _decided(result, demands, own, len(gated), reading, known_ids, again)
+
+
+def _decided(
+    result: GateResult,
+    demands: Demands,
+    own: Mapping[str, Sequence[Requirement]],
+    gated: int,
+    reading: Reading,
+    known_ids: KnownIds | None = None,
+    again: RunAgain | None = None,
+) -> GateResult:
+    """The result with everything that is required and compared, and its verdict."""
+    allowed = allowed_misses(result.rule.allow, reading.limits)
+    held = held_queries(result.scores, demands.each, own, result.baseline, allowed, result.texts)
+    result = replace(result, required=_required_values(result.scores, demands, result.rule), held=held)
     result = replace(result, notes=(*result.notes, *_held_notes(held, allowed)))
-    if before is not None:
-        known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
-        result = compare_with_baselines(result, len(gated), known_ids, again)
-    if result.blame is not None and not is_checked:
-        result = replace(result, notes=(*result.notes, NO_HASHES))
+    if result.baseline is not None:
+        result = compare_with_baseline(result, result.baseline, gated, known_ids, again)
     return result.decided()
+
+
+def nothing_required() -> UsageError:
+    """The error for a gate that would pass whatever it is given."""
+    return UsageError(
+        "a gate needs a requirement or a baseline, and neither is given",
+        hint='--require "nDCG@10>=0.35" asks for a value, --require-each "Success@5>=1" for one of every query, '
+        "--baseline before.jsonl for no drop",
+    )
+
+
+# Scores in place of rankings: nothing is scored again, and nothing is asked of documents.
+
+
+class RequiredTexts(NamedTuple):
+    """What is required, as it was written: columns of scores are known only when they are read."""
+
+    require: str | Iterable[str]
+    require_each: str | Iterable[str]
+    requirements: Mapping[str, str | Iterable[str]] | None
+
+    def parsed(self, conventions: Conventions) -> Demands:
+        """The requirements, of which some are about columns."""
+        return parse_demands(self.require, self.require_each, self.requirements, conventions)
+
+
+def gate_scores(
+    systems: Sequence[GivenScores],
+    baselines: int,
+    measures: MeasureNames | None,
+    texts: RequiredTexts,
+    rule: GateRule,
+    conventions: Conventions,
+    reading: Reading,
+) -> GateResult:
+    """Whether scores have the required values and did not drop against others; the last ``baselines`` are those."""
+    if len(systems) != 1 + baselines:
+        raise _several_systems([system.name for system in systems], 1 + baselines)
+    conventions = columns_known(systems, conventions)
+    demands = texts.parsed(conventions)
+    conventions = with_directions(conventions, demands)
+    demands = texts.parsed(conventions)
+    if not demands and not baselines:
+        raise nothing_required()
+    gated: tuple[Measure, ...] = ()
+    if baselines:
+        names = measures or (None if demands else common_measures(systems))
+        gated = _gated_measures(names, demands.measures, conventions, None)
+        for system, measure in product(systems, gated):
+            if system.column(measure) is None:
+                raise system.missing(measure)
+    requested = tuple(dict.fromkeys([*gated, *demands.measures])) or common_measures(systems)
+    evaluation = evaluate_scores(systems, requested, conventions, leniently=True)
+    baseline = Baseline.of(evaluation, *range(1, len(systems))) if baselines else None
+    result = GateResult("pass", evaluation, rule, notes=_given_notes(evaluation), baseline=baseline)
+    return _decided(result, demands, {}, len(gated), reading)
+
+
+def with_directions(conventions: Conventions, demands: Demands) -> Conventions:
+    """The conventions with the directions that requirements of columns state."""
+    known = dict(conventions.columns)
+    every = (*demands.overall, *demands.each, *(one for group in demands.groups.values() for one in group))
+    for requirement in every:
+        name = requirement.measure.name
+        if known.get(name, "") is None:
+            known[name] = "higher" if requirement.sign.startswith(">") else "lower"
+    return replace(conventions, columns=tuple(known.items()))
+
+
+def _check_scored_alike(evaluation: Evaluation, rule: GateRule) -> None:
+    """Raise if scores beside a ranking may have been made in another way, unless that is accepted."""
+    notes = [note for scores in evaluation.scores for note in scores.notes if note.code == SCORED_ELSEWHERE]
+    if notes and rule.scored_elsewhere == "refuse":
+        raise UsageError(
+            notes[0].message,
+            hint="score both sides here: name the log or the run in place of the scores; "
+            "--set gate.scored_elsewhere=accept compares them all the same",
+        )
+
+
+def _given_notes(evaluation: Evaluation) -> tuple[Note, ...]:
+    """What to know of scores before they are compared."""
+    codes = (SCORED_ELSEWHERE, LABELS_CHANGED)
+    return tuple(dict.fromkeys(note for scores in evaluation.scores for note in scores.notes if note.code in codes))
+
+
+def rot_notes(check: LabelCheck | None) -> list[Note]:
+    """A note about labels that no longer fit the corpus."""
+    if check is None or not check.rotted:
+        return []
+    queries = query_sample(list(dict.fromkeys(label.query for label in check.rotted)))
+    labels, corpus = printable(check.source, None), printable(check.corpus, None)
+    text = f"{check.summary} (queries {queries}): `rankgauge runs validate --labels {labels} --corpus {corpus}`"
+    return [Note("labels-rotted", f"{text} lists them")]
 
 
 def nothing_to_judge(evaluation: Evaluation, baseline: Baseline | None, run: RunAgain | None) -> str | None:
@@ -183,7 +284,7 @@ def nothing_to_judge(evaluation: Evaluation, baseline: Baseline | None, run: Run
     if not hits.retrieved.any():
         is_refusal = any(_is_best(scores, column) for column in range(len(scores.measures)))
         return None if is_refusal else f"{shown(scores.run)} has no results for any query"
-    if len(hits.rank) or not any(is_ranking) or (baseline is not None and _has_judged(baseline)):
+    if len(hits.rank) or not any(is_ranking) or (baseline is not None and baseline.has_judged):
         return None
     columns = [*([] if run is None else [next(iter(run.documents()))]), evaluation.qrels.docs]
     sides = [", ".join([*map(shown, dict.fromkeys(ids.head(EXAMINED_IDS)))][:SHOWN_IDS]) for ids in columns]
@@ -200,11 +301,6 @@ def _is_best(scores: Scores, column: int) -> bool:
     return definition.direction != 0 and bool(len(values)) and bool((values == best).all())
 
 
-def _has_judged(baseline: Baseline) -> bool:
-    """Whether a baseline retrieved judged documents; if its results are not known, whether it has values above 0."""
-    return any(run.retrieved for run in baseline.runs) or bool(np.nan_to_num(baseline.values).any())
-
-
 def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str]) -> list[Note]:
     """Known and allowed misses, those that hit now, and allowed ones that do not exist."""
     if held is None:
@@ -218,7 +314,7 @@ def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str]) -> list[No
         if texts:
             notes.append(Note(f"{state}-miss", f"{what}: {listing(dict.fromkeys(texts), MAX_NAMED)}"))
     for hits, before, step in (
-        (held.recovered, "missed before", "store a new baseline"),
+        (held.recovered, "missed before", "keep this run as the next baseline"),
         (held.needless, "may miss", "remove what need not be allowed"),
     ):
         if hits:
@@ -232,14 +328,11 @@ def _held_notes(held: HeldQueries | None, allowed: Mapping[str, str]) -> list[No
 
 def gated_depth(
     measures: MeasureNames | None,
-    stored: Baseline | None,
     required: Sequence[Measure],
     conventions: Conventions,
 ) -> int:
     """How many results of a query a gate looks at."""
     is_compared = any(measure.definition.name != LEAK for measure in required)
-    if stored is not None and not measures:
-        return needed_depth([*stored_measures(stored, conventions), *required])
     chosen = conventions.measures(measures) if measures or not is_compared else ()
     return needed_depth([*chosen, *required])
 
@@ -292,15 +385,19 @@ def open_gated(
 
 def _gated_measures(
     measures: MeasureNames | None,
-    stored: Baseline | None,
     required: Sequence[Measure],
     conventions: Conventions,
-    labels: Qrels,
+    labels: Qrels | None,
 ) -> tuple[Measure, ...]:
     """The measures that must not drop."""
     if measures:
         chosen = conventions.measures(measures)
         for measure in chosen:
+            if measure.definition.direction == 0 and dict(conventions.columns).get(measure.name, "") is None:
+                raise UsageError(
+                    f"whether higher or lower {measure} is better is not known",
+                    hint=f"say so: --set columns.{measure}=higher (or lower)",
+                )
             if not _is_comparable(measure):
                 raise UsageError(
                     f"{measure} cannot be compared with a baseline: only means over queries of which higher or lower "
@@ -308,14 +405,11 @@ def _gated_measures(
                     hint="leave it out of -m, or require a value of it",
                 )
         return chosen
-    if stored is not None:
-        chosen = stored_measures(stored, conventions)
-    else:
-        chosen = tuple(measure for measure in required if measure.definition.name != LEAK)
+    chosen = tuple(measure for measure in required if measure.definition.name != LEAK)
     chosen = chosen or conventions.measures(None, labels)
     chosen = tuple(measure for measure in chosen if _is_comparable(measure))
     if not chosen:
-        raise UsageError("no measure of the baseline can be compared: name some with -m")
+        raise UsageError("no required measure can be compared: name some with -m")
     return chosen
 
 
@@ -366,68 +460,56 @@ def _required_values(scores: Scores, demands: Demands, rule: GateRule) -> tuple[
     return tuple(rows)
 
 
-# A run beside a baseline, in groups of queries, and beside a fixed anchor if there is one. All are compared at once,
-# and corrected together like measures: a slow decline, of which a recent baseline is a part, still drops against the
-# anchor.
+KnownIds = Callable[[], Ids]  # reads those of the corpus
 
 
-def compare_with_baselines(
-    result: GateResult, gated: int, known_ids: KnownIds | None, run: RunAgain | None
+def compare_with_baseline(
+    result: GateResult, baseline: Baseline, gated: int, known_ids: KnownIds | None, run: RunAgain | None
 ) -> GateResult:
-    """The result with its comparison with the baseline, and with the cause if a measure got worse.
+    """The result with its comparison, for all queries and in groups, and with lost documents if a measure got worse.
 
-    ``run`` is the tested run, if there is more than its scores.
+    Groups are compared at once with the whole, and corrected together like measures. ``run`` is the tested run, if
+    there is more than its scores.
     """
-    stored = result.baseline
-    if stored is None:
-        return result
-    joined = result.evaluation.joined
-    facts = ResultFacts.of(joined[0]) if joined else ResultFacts()
-    baselines = [stored] if stored.anchor is None else [stored, stored.anchor]
-    current = [with_current_labels(baseline, result.evaluation, gated, run) for baseline in baselines]
-    several = [pair_queries(scores, baseline, range(gated), facts=facts) for scores, baseline, _ in current]
-    scores, baseline, growth = current[0]
+    joined, scores = result.evaluation.joined, result.scores
+    facts = ResultFacts.of(joined[0]) if joined else UNKNOWN_FACTS
+    pairs = pair_queries(scores, baseline, range(gated), facts=facts)
     parts = [
         pair_queries(scores, baseline, range(gated), facts=facts, members=members, group=QueryGroup(column, label))
         for column in result.rule.columns
         for label, members in groups(scores.columns, column)
     ]
-    parts = [part for part in parts if part.queries]
-    rows = compare_measures([*several, *parts], result.rule)
-    compared, grouped = rows[: len(several)], [row for part in rows[len(several) :] for row in part]
+    compared, *grouped = compare_measures([pairs, *(part for part in parts if part.queries)], result.rule)
     sides = run_sides(scores, facts, baseline)
     measures = scores.measures[:gated]
+    before, now = (
+        side.averaged[:, np.newaxis] & ~np.isnan(side.values[:, :gated]) for side in (baseline.scores, scores)
+    )
+    gone = (before & ~now).any(axis=1) & (scores.status != Status.FAILED)
     notes = [
         *result.notes,
+        *baseline.spread_notes(),
         *comparability_notes(measures, *sides),
-        *(sent_notes(*sides) if growth is None and scores.conventions.query_set != "both" else []),
-        *unpaired_notes(scores, baseline, measures, several[0]),
-        *sensitivity_notes(compared[0], result.rule),
+        *(sent_notes(*sides) if scores.conventions.query_set != "both" else []),
+        *unpaired_notes(scores, baseline, measures, pairs),
+        *sensitivity_notes(compared, result.rule),
     ]
     result = replace(
         result,
-        compared=compared[0],
-        anchored=compared[1] if stored.anchor is not None else (),
-        grouped=tuple(grouped),
+        compared=compared,
+        grouped=tuple(row for part in grouped for row in part),
         notes=tuple(notes),
-        growth=growth,
-        lost_everything=bool(joined) and not len(joined[0].hits.rank) and _has_judged(stored),
+        lost_queries=tuple(scores.queries[row] for row in np.flatnonzero(gone).tolist()),
+        lost_everything=bool(joined) and not len(joined[0].hits.rank) and baseline.has_judged,
     )
-    dropped = [place for place, own in enumerate(compared) if _is_worse(own)]
-    if not dropped:
+    is_worse = any(row.decision.outcome == "worse" for row in compared)
+    if not is_worse or run is None or not baseline.retrieved_by:
         return result
-    place = dropped[0]
-    blame = blame_drop(
-        result.evaluation, baselines[place], compared[place], several[place], result.rule, known_ids, run
-    )
-    return replace(result, blame=blame)
+    corpus = None if known_ids is None else known_ids()
+    return replace(result, lost=find_lost(baseline, result.evaluation, run, corpus))
 
 
-def _is_worse(rows: tuple[ComparedMeasure, ...]) -> bool:
-    return any(row.decision.outcome == "worse" for row in rows)
-
-
-# The inputs of a gate: judgments that may be empty, and a baseline that may be a run or a stored one.
+# The inputs of a gate: judgments that may be empty, and the runs of a baseline.
 
 AnyCorpus = str | Path | Corpus | Mapping[str, Any] | Iterable[str]
 TEXT_CORPORA = (str, Path, Corpus, Mapping)  # any other corpus has ids only
@@ -451,60 +533,31 @@ class CheckedJudgments(NamedTuple):
 
     judgments: Qrels
     check: LabelCheck | None
-    is_checked: bool  # whether changed texts could be seen, if there is a corpus
 
 
 def checked_judgments(source: AnyQrels, corpus: AnyCorpus | None, reading: Reading) -> CheckedJudgments:
     """Read judgments and compare their hashes with the corpus; a file is read once."""
     if corpus is None or not isinstance(corpus, TEXT_CORPORA):
-        return CheckedJudgments(gate_judgments(source, reading), None, corpus is None)
+        return CheckedJudgments(gate_judgments(source, reading), None)
     if not isinstance(source, (str, Path)) or is_dataset(source) or not Path(source).is_file():
-        judgments = gate_judgments(source, reading)
-        # Labels by text do not depend on ids.
-        return CheckedJudgments(judgments, None, judgments.judgments == "passages")
+        return CheckedJudgments(gate_judgments(source, reading), None)
     file = load_file(source)  # once, for the judgments and for the hashes
     judgments, hashes = gate_judgments(file, reading), stored_hashes(file, reading)
     if not hashes:
-        return CheckedJudgments(judgments, None, is_checked=False)
+        return CheckedJudgments(judgments, None)
     documents = read_corpus(corpus, limits=reading.limits)
-    check = compare_hashes(judgments, hashes, documents, str(source))
-    return CheckedJudgments(judgments, check, is_checked=True)
+    return CheckedJudgments(judgments, compare_hashes(judgments, hashes, documents, str(source)))
 
 
-def runs_or_baseline(source: Any, reading: Reading) -> tuple[list[AnyRun], Baseline | None]:
-    """What to compare with: runs, or a stored baseline."""
+def baseline_results(source: Any) -> list[AnyRun]:
+    """What to compare with: one run, or several of the same system."""
     if source is None:
-        return [], None
+        return []
     if not isinstance(source, (list, tuple)):
-        run, stored = _run_or_baseline(source, reading)
-        return ([run], None) if stored is None else ([], stored)
+        return [source]
     if not source:
         raise UsageError("a baseline needs at least one run, and the list has none")
-    opened = [_run_or_baseline(item, reading) for item in source]
-    if any(stored is not None for _, stored in opened):
-        raise UsageError("a list of runs cannot hold a stored baseline", hint="name the stored baseline alone")
-    return [run for run, _ in opened], None
-
-
-def _run_or_baseline(source: AnyRun, reading: Reading) -> tuple[AnyRun | None, Baseline | None]:
-    if isinstance(source, Baseline):
-        return None, source
-    if not isinstance(source, (str, Path)) or is_dataset(source) or is_folder(source):
-        return source, None
-    if not is_file_name(str(source)) or (Path(source).is_file() and is_plain(source, "run")):
-        return source, None
-    with (
-        rereadable(source, limits=reading.limits) as file,
-        open_source(file, source=str(source), limits=reading.limits, hashed=True) as stream,
-    ):
-        stored = baseline_from_stream(stream)
-        if stored is not None:
-            return None, stored
-        if can_read_again(source):
-            return source, None
-        run_file = FileSource(source, stream, "run", reading.run_format)
-        run_file.has_many_runs = False
-        return read_runs(run_file, replace(reading, columns=None))[0][0], None
+    return list(source)
 
 
 def corpus_ids(corpus: AnyCorpus, limits: Limits) -> Ids:

@@ -12,10 +12,10 @@ import numpy as np
 from rankgauge.comparison.comparability import shared_causes
 from rankgauge.comparison.differences import Mask
 from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.gate.causes import Blame, LabelGrowth
 from rankgauge.comparison.gate.changed_queries import QueryList, query_lists, query_texts
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure
 from rankgauge.comparison.gate.golden import HeldQueries
+from rankgauge.comparison.gate.lost_documents import LostDocuments
 from rankgauge.comparison.gate.requirements import (
     LEAK,
     SHOWN_CHANGES,
@@ -37,10 +37,8 @@ from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.measure import Measure
 from rankgauge.stats.detectable import POWER
-from rankgauge.validation.label_rot import LABEL_STATES, LabelCheck
 
-Verdict = Literal["pass", "fail", "undecided", "not comparable", "nothing to judge", "leaks unknown", "rotted"]
-VERDICT_WORDS: dict[Verdict, str] = {"rotted": "labels rotted"}  # if not the verdict itself
+Verdict = Literal["pass", "fail", "undecided", "not comparable", "nothing to judge", "leaks unknown"]
 VERDICT_OUTCOMES: dict[Verdict, CheckOutcome] = {
     "pass": "pass",
     "fail": "fail",
@@ -48,7 +46,6 @@ VERDICT_OUTCOMES: dict[Verdict, CheckOutcome] = {
     "not comparable": "undecidable",
     "nothing to judge": "undecidable",
     "leaks unknown": "undecidable",
-    "rotted": "undecidable",
 }
 ROW_OUTCOMES: dict[DifferenceOutcome, CheckOutcome] = {  # others pass
     "worse": "fail",
@@ -111,28 +108,24 @@ class AffectedQuery:
 class GateResult(HtmlView):
     """The verdict of a gate, and everything that led to it.
 
-    ``undecided`` means that queries got worse and are too few for any drop to be significant. Four verdicts say that
+    ``undecided`` means that queries got worse and are too few for any drop to be significant. Three verdicts say that
     nothing can be decided from this input: ``not comparable`` (the results of both sides were collected in different
-    ways), ``nothing to judge`` (no result has a label), ``leaks unknown`` (nothing forbidden may be returned, and some
-    queries failed), and ``rotted`` (relevant labels no longer fit the corpus, and the run did not fail on the queries
-    whose labels do). None of these is a pass. ``current`` is this run as the next
-    baseline: ``result.current.write("baseline.json")``.
+    ways), ``nothing to judge`` (no result has a label), and ``leaks unknown`` (nothing forbidden may be returned, and
+    some queries failed). None of these is a pass.
     """
 
     verdict: Verdict
-    evaluation: Evaluation  # this run, then those of the baseline if it is made of runs
+    evaluation: Evaluation  # this run, then those of the baseline
     rule: GateRule
     required: tuple[RequiredValue, ...] = ()
     compared: tuple[ComparedMeasure, ...] = ()
     baseline: Baseline | None = None
-    blame: Blame | None = None  # if something got worse
+    lost: LostDocuments | None = None  # if something got worse
     notes: tuple[Note, ...] = ()
     reason: str | None = None  # why there is nothing to judge
-    rot: LabelCheck | None = None  # if relevant labels rotted
-    growth: LabelGrowth | None = None  # if labels changed since the baseline was stored
-    anchored: tuple[ComparedMeasure, ...] = ()  # the same beside the anchor of the baseline, if it has one
     grouped: tuple[ComparedMeasure, ...] = ()  # the same in each group of queries
     held: HeldQueries | None = None  # if every query was held to a requirement
+    lost_queries: tuple[str, ...] = ()  # that the baseline has a value of, and this run has not
     lost_everything: bool = False  # whether no result is judged, although the baseline has judged ones
     changes: int = SHOWN_CHANGES  # queries behind each check that are shown
     document_texts: Mapping[str, str] = field(default_factory=dict)  # shown with documents; private by default
@@ -154,8 +147,13 @@ class GateResult(HtmlView):
         """Whether more queries failed than the rule allows."""
         return self.rule.max_failures is not None and len(self.failed_queries) > self.rule.max_failures
 
+    @property
+    def lost_too_many(self) -> bool:
+        """Whether more queries were lost than the rule allows to fail."""
+        return self.rule.max_failures is not None and len(self.lost_queries) > self.rule.max_failures
+
     def page_evaluation(self) -> Evaluation:
-        """The runs as a report shows them: the baseline first, if it is made of runs, under names of their own."""
+        """The runs as a report shows them: the baseline first, under names of their own."""
         order = [*range(1, len(self.evaluation.scores)), 0]
         scores = tuple(self.evaluation.scores[index] for index in order)
         joined = tuple(self.evaluation.joined[index] for index in order if self.evaluation.joined)
@@ -172,11 +170,6 @@ class GateResult(HtmlView):
     def query_lists(self) -> list[QueryList]:
         """The queries behind each check, the worst first."""
         return query_lists(self, self.changes)
-
-    @cached_property
-    def current(self) -> Baseline | None:
-        """The run as the next baseline; None if nothing could be decided."""
-        return None if self.outcome == "undecidable" else Baseline.of(self.evaluation, 0)
 
     @property
     def outcome(self) -> CheckOutcome:
@@ -200,18 +193,17 @@ class GateResult(HtmlView):
 
     @property
     def rows(self) -> tuple[ComparedMeasure, ...]:
-        """Everything that is compared: with the baseline, with its anchor, and in groups."""
-        return (*self.compared, *self.anchored, *self.grouped)
+        """Everything that is compared: of all queries, and in groups."""
+        return (*self.compared, *self.grouped)
 
     def decided(self) -> GateResult:
         """The result with its verdict: what failed comes before what cannot be decided, and that before undecided."""
         outcomes: list[CheckOutcome] = [ROW_OUTCOMES.get(row.decision.outcome, "pass") for row in self.rows]
         outcomes += ["pass" if row.met else "fail" for row in self.required]
         outcomes += ["fail"] if self.held is not None and self.held.in_state("missed") else []
-        outcomes += ["fail"] if self.lost_everything else []
+        outcomes += ["fail"] if self.lost_everything or self.lost_too_many else []
         if self.has_too_many_failures:
             outcomes.append("undecidable" if self.guards_leaks else "fail")
-        outcomes += [] if self.rot is None else ["undecidable"]
         if self.rule.undecided == "fail":
             outcomes = ["fail" if outcome == "undecided" else outcome for outcome in outcomes]
         outcome = overall([*outcomes, "pass"])
@@ -222,8 +214,6 @@ class GateResult(HtmlView):
 
     def _undecidable(self) -> Verdict:
         """Which verdict says that nothing can be decided."""
-        if self.rot is not None:
-            return "rotted"
         return "leaks unknown" if self.guards_leaks and self.has_too_many_failures else "not comparable"
 
     @property
@@ -252,7 +242,7 @@ class GateResult(HtmlView):
     @property
     def sentence(self) -> str:
         """The answer in one sentence."""
-        return f"{VERDICT_WORDS.get(self.verdict, self.verdict)}: {self.answer(printable)}."
+        return f"{self.verdict}: {self.answer(printable)}."
 
     def __str__(self) -> str:
         return self.sentence
@@ -272,7 +262,12 @@ class GateResult(HtmlView):
         parts = [*baseline, *demands] if has_drop or not self.failed else [*demands, *baseline]  # what failed is first
         failures, leaks = self._failures_sentence(show), self._leaks_sentence(show)
         parts = [*failures, *leaks, *parts] if self.has_too_many_failures else [*leaks, *parts, *failures]
-        return "; ".join(parts if self.rot is None else self._with_rot(self.rot, parts))
+        if self.lost_queries:
+            named = enumeration([show(query) for query in self.lost_queries])
+            verb = "has" if len(self.lost_queries) == 1 else "have"
+            lost = f"{plural(len(self.lost_queries), 'query')} of the baseline {verb} no value now ({named})"
+            parts = [lost, *parts] if self.lost_too_many else [*parts, f"{lost}, which is allowed"]
+        return "; ".join(parts)
 
     def second_line(self, show: Callable[[str], str]) -> str | None:
         """How many queries got worse although the gate passed, and which most; None if none did, or it did not pass."""
@@ -287,19 +282,6 @@ class GateResult(HtmlView):
             text += f", {row.better} got better"
         named = ", ".join(show(loss.query) for loss in row.losses[:WORST_NAMED])
         return f"{text}: {named}{', …' if row.worse > WORST_NAMED else '.'}"
-
-    def _with_rot(self, rot: LabelCheck, parts: list[str]) -> list[str]:
-        """What is known about rotted labels, and that the rest holds for the other queries; what failed comes first."""
-        touched, tested = plural(len(rot.rotted_queries), "query"), len(self.scores)
-        labels = f"{rot.summary}, relevant ones in {touched}"
-        if not tested:
-            return [f"{labels}; no query is left to test the retriever with"]
-        which = f"on the {plural(tested, 'query')} whose labels fit"
-        return (
-            [f"{which}, {parts[0]}", *parts[1:], labels]
-            if self.failed
-            else [labels, f"{which}, {parts[0]}", *parts[1:]]
-        )
 
     @property
     def affected(self) -> list[AffectedQuery]:
@@ -348,20 +330,17 @@ class GateResult(HtmlView):
         if self.lost_everything:
             return ["none of the retrieved documents is judged, and the baseline retrieved judged ones"]
         name, baseline = show(self.scores.run), show(self.baseline.run)
-        if name == baseline or self.baseline.anchor is not None:
+        if name == baseline:
             name, baseline = "this run", "the baseline"
-        elif len({run.name for run in self.baseline.runs}) > 1:
+        elif len({run.run for run in self.baseline.runs}) > 1:
             baseline = "the baseline"
         open_parts = [*self._incomparable_sentence(), *self._undecided_sentence()]
-        losses = [(baseline, (*self.compared, *self.grouped))]
-        if self.baseline.anchor is not None:
-            losses.append((f"the anchor {show(self.baseline.anchor.run)}", self.anchored))
-        worse = [f"{other} on {enumeration(_drops(rows))}" for other, rows in losses if _drops(rows)]
+        worse = _drops(self.rows)
         measures_of = self._measures_by_outcome()
         if worse:
             better = measures_of.get("better")
             but = f", and better on {enumeration(better)}" if better else ""
-            return [f"{name} is worse than {' and than '.join(worse)}{but}", *open_parts]
+            return [f"{name} is worse than {baseline} on {enumeration(worse)}{but}", *open_parts]
         if set(measures_of) == {"unchanged"}:
             return [*open_parts, f"{name} has the same values as {baseline}"]
         margin = given(self.rule.margin)
@@ -463,7 +442,6 @@ class GateResult(HtmlView):
             )
             if rows:
                 factors = [(len(compared), "measure")]
-                factors += [(2, "baseline")] if self.anchored else []
                 factors += [(1 + len({row.group for row in self.grouped}), "query set")] if self.grouped else []
                 families.append(describe_family(statistics.correction, len(rows), *factors))
         if len(families) > 1:
@@ -475,24 +453,12 @@ class GateResult(HtmlView):
         return {
             "run": baseline.run,
             "sha256": baseline.run_sha256,
-            "file": baseline.source,
             "runs": len(baseline.runs),
-        }
-
-    def _rot_dict(self, rot: LabelCheck) -> dict[str, Any]:
-        return {
-            "corpus": rot.corpus,
-            "labels": len(rot.labels),
-            **{state: rot.counts[state] for state in LABEL_STATES},
-            "queries": sorted(rot.rotted_queries),
-            "tested_queries": len(self.scores),
-            "rotted": [asdict(label) for label in rot.rotted],
         }
 
     def to_dict(self) -> dict[str, Any]:
         """What JSON has under ``gate``, beside the scores."""
         statistics = self.rule.statistics
-        blame = None if self.blame is None else asdict(self.blame)
         return {
             "verdict": self.verdict,
             "exit_code": self.exit_code,
@@ -511,14 +477,11 @@ class GateResult(HtmlView):
             "required": [row.to_dict() for row in self.required],
             "held": None if self.held is None else self.held.to_dict(),
             "compared": [row.to_dict() for row in self.compared],
-            "anchor": None if self.baseline is None or self.baseline.anchor is None else self.baseline.anchor.run,
-            "anchored": [row.to_dict() for row in self.anchored],
             "grouped": [row.to_dict() for row in self.grouped],
             "queries": [one.to_dict(self.texts, self.document_texts) for one in self.query_lists],
-            "blame": blame,
-            "rot": None if self.rot is None else self._rot_dict(self.rot),
-            "labels": None if self.growth is None else self.growth.to_dict(),
+            "lost_documents": None if self.lost is None else self.lost.to_dict(),
             "failed_queries": list(self.failed_queries),
+            "lost_queries": list(self.lost_queries),
             "leaks": [leak.to_dict() for leak in self.leaks],
             "affected": [asdict(one) for one in self.affected],
             "notes": [asdict(note) for note in self.notes],

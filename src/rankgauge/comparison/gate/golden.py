@@ -172,7 +172,7 @@ class _RequiredColumn:
         self.is_ranking = requirement.of_queries.definition.over == "answerable"
         self.has_relevant = ~scores.without_relevant
         self.now = chosen.values[:, 0]
-        self.stored = None if baseline is None else baseline.column(chosen.measures[0].name)
+        self.earlier = None if baseline is None else baseline.scores.only([requirement.of_queries]).values[:, 0]
 
     def is_about(self, row: int) -> bool:
         """Whether a query is one that the measure is about."""
@@ -181,7 +181,7 @@ class _RequiredColumn:
     def before(self, query: str) -> float | None:
         """The value of a query in the baseline."""
         row = None if self.baseline is None else self.baseline.row_of.get(query)
-        return None if row is None or self.stored is None else none_if_nan(self.stored[row])
+        return None if row is None or self.earlier is None else none_if_nan(self.earlier[row])
 
     def was_missed(self, query: str) -> bool:
         """Whether the baseline has the query and missed the requirement."""

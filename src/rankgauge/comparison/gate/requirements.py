@@ -33,6 +33,7 @@ NO_LEAKS = f"{LEAK}<=0"
 GATE_STATISTICS = Statistics()
 SHOWN_CHANGES = 5  # queries behind a check that are listed
 Undecided = Literal["pass", "fail"]
+ScoredElsewhere = Literal["refuse", "accept"]
 AnyAllowed = str | Path | Mapping[str, str]
 
 
@@ -40,10 +41,10 @@ AnyAllowed = str | Path | Mapping[str, str]
 class GateRule:
     """When a drop fails, which groups are held to what, which misses are allowed, and what too few queries mean.
 
-    If more queries failed than ``max_failures`` (None: any number), the run fails; if nothing forbidden may be
-    returned, leaks are unknown. ``by`` names columns of the queries: every group is held to what is required, or to its
-    own in ``requirements``, by its label. ``allow`` is a file or a dict of queries that may miss what every query must
-    reach, each with a reason.
+    If more queries failed or were lost than ``max_failures`` (None: any number), the run fails; if nothing forbidden
+    may be returned, leaks are unknown. ``by`` names columns of the queries: every group is held to what is required,
+    or to its own in ``requirements``, by its label. ``allow`` is a file or a dict of queries that may miss what every
+    query must reach, each with a reason.
     """
 
     margin: float = setting(
@@ -62,6 +63,13 @@ class GateRule:
         Section.GATE,
         choices=("pass", "fail"),
         flag="gate.undecided",
+    )
+    scored_elsewhere: ScoredElsewhere = setting(
+        "refuse",
+        "Refuse or accept scores beside rankings if they may have been made in another way.",
+        Section.GATE,
+        choices=("refuse", "accept"),
+        flag="gate.scored_elsewhere",
     )
     max_failures: int | None = 0
     by: str | Iterable[str] = ()

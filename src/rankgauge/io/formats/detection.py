@@ -121,7 +121,7 @@ AGAIN_HINT = "open it in an editor, and download or export the file again"
 LOG_HINT = 'write one line per query: {"query": "…", "retrieved": ["…"]}, or describe the server in a YAML file'
 SIGNATURES: dict[bytes, tuple[str, str]] = {
     b"\xd0\xcf\x11\xe0": ("an Excel workbook", TABLE_HINT),
-    b"SQLite format 3\0": ("a SQLite database", "results of a history are entry:NAME"),
+    b"SQLite format 3\0": ("a SQLite database", "a history is a folder of files; save results again with --save"),
     b"%PDF-": ("a PDF file", DATA_HINT),
     b"\x89PNG": ("an image", DATA_HINT),
     b"\xff\xd8\xff": ("an image", DATA_HINT),

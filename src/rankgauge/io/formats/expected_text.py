@@ -160,6 +160,12 @@ def text_id(name: str, text: str | None) -> str:
     return f"{name} (text {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]})"
 
 
+def own_id_of_text(name: str) -> str:
+    """The inverse of ``text_id``."""
+    match = TEXT_ID.fullmatch(name)
+    return name if match is None else match[1]
+
+
 def shown_text_ids(names: Iterable[str]) -> dict[str, str]:
     """A readable name of each id with a text: the id itself, and ``docs/a.md (2)`` for its second text."""
     ids = list(dict.fromkeys(names))

@@ -97,6 +97,7 @@ class FieldLabels:
     def __init__(self, fields: Sequence[MatchField]) -> None:
         self.fields = tuple(fields)
         self._first_results: list[Any] = []  # to say where they have what labels expect
+        self._own_ids: dict[str, str] = {}  # of results of which the id is one of the fields
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> FieldLabels:
@@ -133,7 +134,17 @@ class FieldLabels:
         own = str(_own_id(value))
         if own not in values:
             values.append(own)
-        return json.dumps(values, ensure_ascii=False)
+            return json.dumps(values, ensure_ascii=False)
+        made = json.dumps(values, ensure_ascii=False)
+        self._own_ids[made] = own
+        return made
+
+    def own_id(self, doc: str) -> str:
+        """The id of a result without its fields; the first text among them if it is one of them."""
+        values = json.loads(doc)
+        if len(values) > len(self.fields):
+            return str(values[-1])
+        return self._own_ids.get(doc) or str(next((value for value in values if isinstance(value, str)), doc))
 
     def _values_at(self, value: Any, sides: Sequence[tuple[str, ...]], what: str) -> list[Any]:
         """The value of each field: a text, a list of texts of which one is enough, a range; None without it."""

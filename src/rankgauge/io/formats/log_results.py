@@ -161,8 +161,26 @@ def _extras(log: Log, faults: Faults) -> RunExtras | None:
                 expected = f"a number of {noun} as {log.keys[role]}"
                 faults.add("latency", [int(log.records.line[row])], expected=expected, found=describe_json(value))
     latencies, tokens, cost = numbers.values()
-    extras = RunExtras(texts, metadata, latencies, errors, refused=refused, tokens=tokens, cost=cost)
-    return extras if any((texts, metadata, latencies, errors, refused, tokens, cost)) else None
+    system, collection = (None if log.systems else _said_by_all(log, key) for key in ("system", "collection"))
+    extras = RunExtras(
+        texts,
+        metadata,
+        latencies,
+        errors,
+        refused=refused,
+        tokens=tokens,
+        cost=cost,
+        system=system,
+        collection=collection,
+    )
+    return extras if any((texts, metadata, latencies, errors, refused, tokens, cost, system, collection)) else None
+
+
+def _said_by_all(log: Log, key: str) -> str | None:
+    """The text that every row has under a key; None if they differ."""
+    texts = {record.get(key) for record in log.records.records if isinstance(record.get(key, ""), str)}
+    text = next(iter(texts)) if len(texts) == 1 else None
+    return text or None
 
 
 def _may_have_details(log: Log) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -40,12 +40,15 @@ def write_log(
     queries: Queries | Mapping[str, str] | None = None,
     *,
     inputs: Iterable[str | Path] = (),
+    own_id: Callable[[str], str] | None = None,
+    collection: str | None = None,
 ) -> None:
     """Write results as a log, completely or not at all: one line per query, and per system if there are several runs.
 
     A line has the ids and scores of the results, with the texts and metadata that came with them, the relevant
-    documents of ``qrels``, the latency or the error, and the query's text and columns. Judged queries that no run has
-    are written without results.
+    documents of ``qrels``, the latency or the error, the query's text and columns, its system, and the
+    ``collection`` if it is named. Judged queries that no run has are written without results. ``own_id`` is the id
+    that a result had when it was returned.
     """
     runs = [run] if isinstance(run, Run) else list(run)
     labels = {} if qrels is None else _labels_by_query(qrels)
@@ -61,8 +64,9 @@ def write_log(
                 out.write(json_bytes(ordered) + b"\n")
 
         for one in runs:
-            system = {"system": one.name} if len(runs) > 1 else {}
-            records = [{**record, **system} for record in _result_records(one)]
+            names = {"system": one.name, **({} if collection is None else {"collection": collection})}
+            is_named = len(runs) > 1 or collection is not None
+            records = [{**record, **(names if is_named else {})} for record in _result_records(one, own_id)]
             queries_of_runs.update(record["query_id"] for record in records)
             # A reader sees from the first line that it is a log: first come the queries with labels and results.
             write(record for record in records if record["query_id"] in labels)
@@ -89,7 +93,7 @@ def write_log_rows(rows: Batch, kind: Kind, out: IO[bytes], part: Part = WHOLE) 
         out.write(json_bytes(record) + b"\n")
 
 
-def _result_records(run: Run) -> Iterator[LogRecord]:
+def _result_records(run: Run, own_id: Callable[[str], str] | None = None) -> Iterator[LogRecord]:
     """What a run and its extras have of each query, best first."""
     extras = run.extras or RunExtras()
     texts, metadata = extras.texts, {doc: plain_json(dict(values)) for doc, values in extras.metadata.items()}
@@ -104,7 +108,7 @@ def _result_records(run: Run) -> Iterator[LogRecord]:
         for doc, score in zip(
             docs[offsets[row] : offsets[row + 1]], scores[offsets[row] : offsets[row + 1]], strict=True
         ):
-            result: LogRecord = {"id": doc, "score": int_if_exact(score)}
+            result: LogRecord = {"id": doc if own_id is None else own_id(doc), "score": int_if_exact(score)}
             if (text := texts.get(doc)) is not None:
                 result["text"] = replace_lone_surrogates(text)
             if doc in metadata:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rankgauge.comparison.change_parts import method_sentence, parts_sentence
 from rankgauge.comparison.comparability import DEPTH_HINT
 from rankgauge.comparison.gate.baseline import Baseline
-from rankgauge.comparison.gate.causes import Bounds, Cause
 from rankgauge.comparison.gate.changed_queries import DocumentMove, QueryList
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure
-from rankgauge.comparison.gate.gate_result import CHANGE_DIGITS, VERDICT_WORDS, GateResult, Verdict
-from rankgauge.comparison.label_changes import changes_sentence
+from rankgauge.comparison.gate.gate_result import CHANGE_DIGITS, GateResult, Verdict
 from rankgauge.config.bands import Band, Bands
 from rankgauge.core.formatting import (
     MISSING,
@@ -24,7 +21,6 @@ from rankgauge.core.formatting import (
     percent,
     plural,
     signed,
-    span,
     text_of,
 )
 from rankgauge.errors import printable
@@ -59,13 +55,6 @@ DETECTABLE = "detectable drop"
 MAX_AFFECTED = 15  # JSON has more
 DOCUMENT_CHARACTERS = 60  # of a document's text beside its id
 VERDICT_TONES: dict[Verdict, Tone] = {"pass": "better", "fail": "worse"}  # others decide neither way
-CAUSES: dict[Cause, str] = {  # what was tested, and nothing else
-    "ranking": "no document is gone",
-    "lost documents": "relevant documents are gone; the other queries are no worse",
-    "both": "relevant documents are missing, and the other queries are worse, too",
-    "unclear": "relevant documents are gone; whether the other queries got worse is open",
-    "unknown": "whether documents are gone is not known: the baseline has no runs that show it (--save-run)",
-}
 
 
 def gate_document(result: GateResult, *, notes: Sequence[Note] = (), bands: Bands | None = None) -> ResultDocument:
@@ -76,7 +65,7 @@ def gate_document(result: GateResult, *, notes: Sequence[Note] = (), bands: Band
         return with_bands({**scores, "gate": result.to_dict()}, [result.scores], bands)
 
     return ResultDocument(
-        f"Retrieval gate: {VERDICT_WORDS.get(result.verdict, result.verdict)}",
+        f"Retrieval gate: {result.verdict}",
         lambda: _parts(result, bands),
         data,
         caveats=lambda: caveats([result.scores]),
@@ -93,9 +82,8 @@ def document(result: GateResult) -> ResultDocument:
 def _parts(result: GateResult, bands: Bands | None) -> list[Part]:
     parts: list[Part] = [verdict_sentence(result), *gate_tables(result, bands), *affected_table(result)]
     parts += query_parts(result)
-    parts += [Sentences(lines) for lines in (rot_lines(result), growth_lines(result)) if lines]
-    if blame := blame_lines(result):
-        parts.append(Sentences(blame[1:], title=blame[0]))
+    if lines := lost_lines(result):
+        parts.append(Sentences(lines[1:], title=lines[0]))
     notes = [*(f"note: {note.message}" for note in result.notes), *hint_lines(result)]
     parts += [Sentences(notes, "note")] if notes else []
     if result.reason is None:
@@ -105,7 +93,7 @@ def _parts(result: GateResult, bands: Bands | None) -> list[Part]:
 
 def verdict_sentence(result: GateResult) -> Sentences:
     """The verdict and why, in a sentence whose names are marked; then the queries that got worse although it passed."""
-    word, tone = VERDICT_WORDS.get(result.verdict, result.verdict), VERDICT_TONES.get(result.verdict, "neutral")
+    word, tone = result.verdict, VERDICT_TONES.get(result.verdict, "neutral")
     second = result.second_line(marked)
     lines = [f"{result.answer(marked)}.", *([] if second is None else [second])]
     return Sentences(lines, "verdict", tone, word)
@@ -193,12 +181,10 @@ def gate_tables(result: GateResult, bands: Bands | None = None) -> list[Table]:
         tables.append(_required(result, bands, _bands(result, values, bands)))
     if result.compared:
         reached_bands = _bands(result, [(row.measure, row.now) for row in result.compared], bands)
-        tables.append(_compared(result, result.compared, "baseline", bands, reached_bands))
-    if result.anchored:
-        tables.append(_compared(result, result.anchored, "anchor"))
+        tables.append(_compared(result, result.compared, bands, reached_bands))
     for by, measure in dict.fromkeys((row.group.by, row.measure) for row in result.grouped if row.group is not None):
         rows = [row for row in result.grouped if row.group is not None and (row.group.by, row.measure) == (by, measure)]
-        tables.append(_compared(result, rows, "baseline", group=by))
+        tables.append(_compared(result, rows, group=by))
     return tables
 
 
@@ -248,14 +234,12 @@ def _required(result: GateResult, bands: Bands | None, reached_bands: Sequence[B
 def _compared(
     result: GateResult,
     compared: Sequence[ComparedMeasure],
-    baseline: str,
     bands: Bands | None = None,
     reached_bands: Sequence[Band | None] | None = None,
     group: str | None = None,
 ) -> Table:
     """On a terminal, bands and detectable drops are below the table, which fits in 80 columns."""
-    before = "before" if baseline == "baseline" else baseline
-    columns = [*words("" if group is None else group), *numbers(before, "now")]
+    columns = [*words("" if group is None else group), *numbers("before", "now")]
     columns += [] if bands is None or reached_bands is None else [TableColumn(heading(bands), is_below=True)]
     interval = f"{_confidence(result)} {'CI' if result.rule.two_sided else 'bounds'}"
     columns += [*numbers("change"), TableColumn("", is_outcome=True), *numbers(interval, "p")]
@@ -278,9 +262,9 @@ def _compared(
         ]
         rows.append(cells)
     if group is None:
-        return Table(columns, rows, f"Change from the {baseline}")
+        return Table(columns, rows, "Change from the baseline")
     title = f"{compared[0].measure} by {group}"
-    return Table(columns, rows, f"Change from the {baseline}: {title}", caption=title)
+    return Table(columns, rows, f"Change from the baseline: {title}", caption=title)
 
 
 def _detectable(row: ComparedMeasure) -> Cell:
@@ -300,16 +284,8 @@ def _checks(result: GateResult) -> list[Check]:
     """One per requirement and compared measure, and one of its own for whatever else failed or cannot be decided."""
     if result.reason is not None:
         return [Check("results", "labels", "failed", result.reason, result.verdict, hint_lines(result))]
-    checks = [*_label_checks(result), *_answer_checks(result), *_held_checks(result)]
+    checks = [*_answer_checks(result), *_held_checks(result)]
     return [*checks, *_requirement_checks(result), *_drop_checks(result)]
-
-
-def _label_checks(result: GateResult) -> list[Check]:
-    """So that labels that rotted are not taken for a drop."""
-    if result.rot is None:
-        return []
-    message = f"labels rotted: {result.rot.summary}"
-    return [Check("labels", result.rot.source, "failed", message, "labels", rot_lines(result))]
 
 
 def _answer_checks(result: GateResult) -> list[Check]:
@@ -319,6 +295,10 @@ def _answer_checks(result: GateResult) -> list[Check]:
         message = f"the retriever failed for {plural(len(result.failed_queries), 'query')}"
         details = [listing(map(marked, result.failed_queries))]
         checks.append(Check("results", "answers", "failed", message, "retriever", details))
+    if result.lost_too_many:
+        message = f"{plural(len(result.lost_queries), 'query')} of the baseline without a value"
+        details = [listing(map(marked, result.lost_queries))]
+        checks.append(Check("results", "queries", "failed", message, "lost", details))
     if result.lost_everything:
         checks.append(Check("results", "judged", "failed", "none of the retrieved documents is judged", "results"))
     return checks
@@ -359,24 +339,22 @@ def _requirement_checks(result: GateResult) -> list[Check]:
 
 def _drop_checks(result: GateResult) -> list[Check]:
     checks = []
-    rows = [*(("against", row) for row in (*result.compared, *result.grouped))]
-    rows += [*(("anchor", row) for row in result.anchored)]
-    for group, row in rows:
+    for row in result.rows:
         evidence = f"{signed(row.change, CHANGE_DIGITS)}, {p_equals(row.decision.p)}"
         match row.decision.outcome:
             case "worse":
-                lines = [*_details(result, row.title), *blame_lines(result, of=row.measure)]
+                lines = [*_details(result, row.title), *lost_lines(result)]
                 verb = "rose" if row.lower_is_better else "dropped"
-                checks.append(Check(group, row.title, "failed", f"{row.title} {verb}: {evidence}", "drop", lines))
+                checks.append(Check("against", row.title, "failed", f"{row.title} {verb}: {evidence}", "drop", lines))
             case "not comparable":
                 message = f"not comparable: {row.reason}"
-                checks.append(Check(group, row.title, "failed", message, "not comparable", hint_lines(result)))
+                checks.append(Check("against", row.title, "failed", message, "not comparable", hint_lines(result)))
             case "undecided":
                 state: State = "failed" if result.rule.undecided == "fail" else "skipped"
                 message = f"undecided: {row.worse} of {plural(row.decision.n, 'query')} got worse, too few to decide"
-                checks.append(Check(group, row.title, state, message, "undecided", _details(result, row.title)))
+                checks.append(Check("against", row.title, state, message, "undecided", _details(result, row.title)))
             case outcome:
-                checks.append(Check(group, row.title, "passed", f"{outcome}: {evidence}"))
+                checks.append(Check("against", row.title, "passed", f"{outcome}: {evidence}"))
     return checks
 
 
@@ -387,72 +365,34 @@ def _band_properties(result: GateResult, bands: Bands) -> dict[str, str]:
 # -------------------------------------------------------------------------------------------------------- sentences
 
 
-def growth_lines(result: GateResult) -> list[str]:
-    """What the labels that changed since the baseline was stored did to each measure; none if they did not change."""
-    growth = result.growth
-    if growth is None:
+def lost_lines(result: GateResult) -> list[str]:
+    """The relevant documents that are gone, by the query that lost them; none if nothing got worse."""
+    lost = result.lost
+    if lost is None:
         return []
-    return [
-        changes_sentence(growth.changes, marked),
-        method_sentence(growth.method),
-        *(parts_sentence(part, CHANGE_DIGITS) for part in growth.parts),
-    ]
-
-
-def blame_lines(result: GateResult, *, of: str | None = None) -> list[str]:
-    """What the drop has to do with documents that are gone, for one measure or for all."""
-    blame = result.blame
-    if blame is None:
-        return []
-    unclear = "relevant documents are gone, or their ids changed: --set gate.corpus=FILE shows which"
-    lines = [f"documents: {unclear if blame.cause == 'unclear' and not blame.corpus else CAUSES[blame.cause]}"]
-    if blame.cause == "unknown":
-        return lines
-    if not blame.documents:
-        location = "in this run or in the corpus" if blame.corpus else "in this run"
-        return [f"{lines[0]}; all relevant documents that the baseline retrieved are still {location}"]
-    count, unknown = plural(len(blame.documents), "relevant document"), blame.unknown_documents
-    location = "neither in this run nor in the corpus" if blame.corpus and not unknown else "nowhere in this run"
-    verb = "is" if len(blame.documents) == 1 else "are"
-    lines.append(f"{count} that the baseline retrieved {verb} {location}: {listing(map(marked, blame.documents))}")
-    if unknown:
-        verb = "is" if len(unknown) == 1 else "are"
-        text = f"{plural(len(unknown), 'document')} of this run {verb} not in the corpus"
-        lines.append(f"{text}: {listing(map(marked, unknown))}")
-    touched = plural(len(blame.queries), "query")
+    place = "in this run or in the corpus" if lost.is_checked else "in this run"
+    if not lost.of_query:
+        return [f"documents: all relevant documents that the baseline retrieved are still {place}"]
+    count, verb = plural(len(lost.documents), "relevant document"), "is" if len(lost.documents) == 1 else "are"
+    where = "neither in this run nor in the corpus" if lost.is_checked and not lost.unknown else "nowhere in this run"
+    lines = [f"documents: {count} that the baseline retrieved {verb} {where}"]
     lines += [
-        f"{share.measure}: {_part(share.within, share.within_bounds)} in the {touched} that lost them, "
-        f"{_part(share.elsewhere, share.elsewhere_bounds)} elsewhere: {share.outcome}"
-        for share in blame.shares
-        if of in (None, share.measure)
+        f"{marked(query)}: {listing(map(marked, docs))}" for query, docs in [*lost.of_query.items()][:MAX_AFFECTED]
     ]
+    if len(lost.of_query) > MAX_AFFECTED:
+        lines.append(f"{plural(len(lost.of_query) - MAX_AFFECTED, 'query')} more: --format json")
+    if lost.unknown:
+        verb = "is" if len(lost.unknown) == 1 else "are"
+        text = f"{plural(len(lost.unknown), 'document')} of this run {verb} not in the corpus"
+        lines.append(f"{text}: {listing(map(marked, lost.unknown))}")
+    if not lost.is_checked:
+        lines.append("whether they were removed or renamed: --set gate.corpus=FILE")
     return lines
-
-
-def rot_lines(result: GateResult) -> list[str]:
-    """Some of the labels that no longer fit, and what to do."""
-    rot = result.rot
-    if rot is None:
-        return []
-    lines = []
-    for state, what in (("changed", "text changed"), ("gone", "not in the corpus")):
-        documents = dict.fromkeys(label.doc for label in rot.rotted if label.state == state)
-        if documents:
-            lines.append(f"{what}: {listing(map(marked, documents))}")
-    source, corpus = (printable(path, None) for path in (rot.source, rot.corpus))
-    return [*lines, f"all of them: rankgauge runs validate --labels {source} --corpus {corpus}"]
-
-
-def _part(change: float, bounds: Bounds) -> str:
-    """A part of a change, with its bounds."""
-    ends = span(*bounds, CHANGE_DIGITS, sign=True)
-    return signed(change, CHANGE_DIGITS) + (f" ({ends})" if ends else "")
 
 
 def footer(result: GateResult) -> list[str]:
     """How drops were tested, if any were, and under which conventions."""
-    baseline = [] if result.baseline is None or result.baseline.description is None else [result.baseline.description]
-    tested = [*baseline, how_line(result)] if result.compared else []
+    tested = [how_line(result)] if result.compared else []
     return [*tested, *conventions_lines([result.scores])]
 
 
@@ -484,14 +424,11 @@ def _confidence(result: GateResult) -> str:
 
 def baseline_document(baseline: Baseline) -> ResultDocument:
     """What a gate compares with."""
-    title = f"Baseline: {baseline.run}"
+    title, scores = f"Baseline: {baseline.run}", baseline.scores
     facts = {
         "runs": [f"{len(baseline.runs):,}"],
-        "judgments": [baseline.qrels],
-        "queries": [f"{len(baseline.queries):,}"],
-        "measures": [", ".join(baseline.measures)],
-        "file": [baseline.source or ""],
-        "made of": [baseline.description or ""],
-        "anchor": ["" if baseline.anchor is None else baseline.anchor.run],
+        "judgments": [scores.qrels],
+        "queries": [f"{len(baseline.row_of):,}"],
+        "measures": [", ".join(measure.name for measure in scores.measures)],
     }
     return ResultDocument(title, lambda: [Facts(facts, title)])

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from rankgauge.comparison.answer_sentences import headline
-from rankgauge.comparison.change_parts import ChangeParts, VersionComparison, method_sentence
-from rankgauge.comparison.comparison_result import Comparison
-from rankgauge.comparison.label_changes import changes_sentence
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import (
     MISSING,
@@ -28,8 +23,8 @@ from rankgauge.core.run import FIGURES, SHOWN_FIGURES
 from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, EntrySummary, SavedEntry, SavedMean
-from rankgauge.history.quality_checks import QualityChange, QualityCheck, alert_message
-from rankgauge.history.store import History
+from rankgauge.history.folder import History
+from rankgauge.history.quality_checks import QualityCheck
 from rankgauge.history.trends import Trend, TrendChange, TrendSeries
 from rankgauge.measures.names import parse_measures
 from rankgauge.render.document import (
@@ -48,23 +43,21 @@ from rankgauge.render.document import (
     Tone,
     Words,
     listed,
-    marked,
     name,
     numbers,
     sentence,
     words,
 )
-from rankgauge.render.documents.comparison import difference_cell, difference_range
-from rankgauge.render.documents.comparison import document as comparison_document
 from rankgauge.render.documents.scores import query_table, scores_document
 from rankgauge.render.formats.wrapping import columns_of
-from rankgauge.secrets import mask_secrets
+from rankgauge.secrets import mask_secrets, mask_values
 
-LIST_SCHEMA = "rankgauge.history/1"
-ENTRY_JSON_SCHEMA = "rankgauge.history-summary/1"
-COMPARISON_SCHEMA = "rankgauge.history-comparison/1"
+LIST_SCHEMA = "rankgauge.history/2"
+ENTRY_JSON_SCHEMA = "rankgauge.history-summary/2"
+ALERT_SCHEMA = "rankgauge.alert/2"
 HASH_CHARACTERS = 12
 ENTRY_DIGITS = 4  # of intervals and differences between entries
+LEFT_OUT_NAMED = 5
 LAST = 20  # entries of a history that a notebook lists
 
 
@@ -115,11 +108,10 @@ def _listing_parts(listed: Listing) -> list[Part]:
         if shown and not wanted and listed.room is not None and used > listed.room:
             break
         shown[measure] = cells
-    tags = texts.pop("tags", None)
-    order = {"tags": 3, "labels": 2, "branch": 1}
+    order = {"labels": 2, "branch": 1}
     columns = [TableColumn(title, is_words=True, may_hide=order.get(title, 0)) for title in texts]
-    columns += [*numbers(*shown), *([] if tags is None else [TableColumn("tags", may_hide=order["tags"])])]
-    rows = [*zip(*texts.values(), *shown.values(), *([] if tags is None else [tags]), strict=True)]
+    columns += numbers(*shown)
+    rows = [*zip(*texts.values(), *shown.values(), strict=True)]
     older = listed.count - len(entries)
     figures = {title: figure for figure, title in SHOWN_FIGURES.items()}
     hidden = [figures.get(measure, measure) for measure in values if measure not in shown]
@@ -141,8 +133,6 @@ def _word_columns(entries: Sequence[EntrySummary]) -> dict[str, Sequence[Cell]]:
     columns["system"] = [name(entry.system) for entry in entries]
     if len({entry.collection for entry in entries}) > 1:
         columns["labels"] = [name(entry.collection) for entry in entries]
-    if any(entry.tags for entry in entries):
-        columns["tags"] = [name(", ".join(entry.tags)) for entry in entries]
     return columns
 
 
@@ -188,13 +178,12 @@ def entries_document(entries: Sequence[EntrySummary], *, total: int | None = Non
             name(entry.system),
             name(entry.collection),
             name(entry.git.branch or MISSING),
-            name(", ".join(entry.tags) or MISSING),
             *(Number(row[measure].value) if measure in row else NO_VALUE for measure in measures),
             *(cells[place] for cells in costs.values()),
         ]
         for place, (entry, row) in enumerate(zip(newest_first, means, strict=True))
     ]
-    columns = [*words("entry", "system", "labels", "branch", "tags"), *numbers(*measures, *costs)]
+    columns = [*words("entry", "system", "labels", "branch"), *numbers(*measures, *costs)]
     title = f"{plural(len(entries) if total is None else total, 'entry')}, newest first"
     return ResultDocument(title, lambda: [Table(columns, rows, title, total=total)])
 
@@ -261,15 +250,14 @@ def entry_lines(entry: EntrySummary) -> dict[str, str]:
         "saved": f"{entry.saved[:10]} {entry.saved[11:19]} UTC{command}",
         "verdict": printable(facts["verdict"] or ""),
         "commit": f"{commit}{branch}{dirty}" if commit else "",
-        "tags": ", ".join(entry.tags),
         "system": printable(entry.system),
-        "labels": f"{printable(entry.collection)}, version {entry.labels[:HASH_CHARACTERS]}",
+        "labels": printable(entry.collection) + (f", version {entry.labels[:HASH_CHARACTERS]}" if entry.labels else ""),
         "queries": ", ".join(queries),
         "judged": "" if facts["coverage"] is None else f"{text_of(facts['coverage'], 'share')} of the top 10",
         "latency": _latency(entry),
         "tokens": _amounts(entry, "tokens"),
         "cost": _amounts(entry, "cost"),
-        "run": "stored" if entry.has_run else "not stored",
+        "log": "saved" if entry.log is not None else "not saved",
     }
     return {title: text for title, text in lines.items() if text}
 
@@ -363,106 +351,27 @@ def trend_footer(trend: Trend) -> list[str]:
     if trend.left_out:
         count = plural(len(trend.left_out), "entry")
         lines.append(f"{count} with other conventions left out: {listing(map(printable, trend.left_out))}")
+    if trend.left_out_queries:
+        count = plural(len(trend.left_out_queries), "query")
+        named = listing(map(printable, trend.left_out_queries), LEFT_OUT_NAMED)
+        lines.append(f"{count} with other labels left out where the labels differ: {named}")
+    lines.append("a series is a system on a collection on a branch")
     return lines
 
 
-def changes_document(check: QualityCheck, changes: Sequence[QualityChange] | None = None) -> ResultDocument:
-    """One line per change that is reported, then how many there are, and how they were looked for."""
-    reported = check.changes if changes is None else changes
+def changes_document(check: QualityCheck) -> ResultDocument:
+    """One line per change, then how many there are, and how they were looked for."""
 
     def parts() -> list[Part]:
-        known = len(check.changes) - len(reported)
-        before = f", {known:,} reported before" if known else ""
-        count = plural(len(reported), "new change") if reported else "no new change"
+        count = plural(len(check.changes), "change") if check.changes else "no change"
         alpha = text_of(check.alpha, "given", digits=2)
-        checked = f"{count}{before}; {plural(check.series, 'series', 'series')} checked, alpha {alpha} each"
-        is_worse = any(change.is_worse for change in reported)
-        tone: Tone = "worse" if is_worse else "neutral" if reported else "better"
-        return [Sentences([*(mask_secrets(change.description) for change in reported), checked], "answer", tone)]
+        checked = f"{count}; {plural(check.series, 'series', 'series')} checked, alpha {alpha} each"
+        is_worse = any(change.is_worse for change in check.changes)
+        tone: Tone = "worse" if is_worse else "neutral" if check.changes else "better"
+        return [Sentences([*(mask_secrets(change.description) for change in check.changes), checked], "answer", tone)]
 
     def data() -> dict[str, Any]:
-        searched = {"found": len(check.changes), "series": check.series, "alpha": check.alpha}
-        return {**alert_message(reported), **searched}
+        changes = mask_values([change.to_dict() for change in check.changes])
+        return {"schema": ALERT_SCHEMA, "changes": changes, "series": check.series, "alpha": check.alpha}
 
     return ResultDocument("Changes of quality", parts, data)
-
-
-# ------------------------------------------------------------------------------------------- comparisons of versions
-
-
-def entries_comparison_document(
-    compared: VersionComparison, before: EntrySummary, after: EntrySummary
-) -> ResultDocument:
-    """The answer, what changed in the labels, the parts of the change, and the test of the system's part."""
-
-    def parts() -> list[Part]:
-        about: list[Part] = [
-            Sentences([_entry_line("before", before), _entry_line("after", after)]),
-            *_version_parts(compared, "Parts of the change"),
-        ]
-        tested = compared.comparison
-        if tested is None:
-            return [*about, sentence("no query can be compared, so nothing is tested")]
-        return [Sentences(headline(tested), "answer"), *about, _tested_table(tested)]
-
-    entries = {"before": before.to_dict(), "after": after.to_dict()}
-    return ResultDocument(
-        "Change", parts, lambda: {"schema": COMPARISON_SCHEMA, "entries": entries, "change": compared.to_dict()}
-    )
-
-
-def _version_parts(compared: VersionComparison, title: str) -> list[Part]:
-    lines = [changes_sentence(compared.changes, marked), method_sentence(compared.method)]
-    return [Sentences(lines), parts_table(compared.parts, title)]
-
-
-def version_document(compared: VersionComparison) -> ResultDocument:
-    """What changed in the labels, the parts of the change, and the comparison of the systems."""
-    title = f"From {compared.before} to {compared.after}"
-    about = _version_parts(compared, title)
-    if compared.comparison is None:
-        return ResultDocument(
-            title, lambda: [sentence("No query can be compared, so nothing is tested.", "answer"), *about]
-        )
-    tested = comparison_document(compared.comparison)
-
-    def parts() -> list[Part]:
-        answer, *others = tested.parts()
-        return [answer, *about, *others]
-
-    return ResultDocument(title, parts, caveats=tested.caveats)
-
-
-def _entry_line(side: str, entry: EntrySummary) -> str:
-    branch = f" on {printable(entry.git.branch)}" if entry.git.branch else ""
-    return f"{side:<6}  {entry.name}{branch}: {printable(entry.system)}, {printable(entry.collection)}"
-
-
-def parts_table(parts: Sequence[ChangeParts], title: str) -> Table:
-    """One row per measure, its parts beside the whole change."""
-    is_joint = any(part.joint is not None for part in parts)
-    titles = ["system and labels", "queries"] if is_joint else ["system", "labels", "queries"]
-    rows: list[list[Cell]] = []
-    for part in parts:
-        split = [part.joint, part.queries] if is_joint else [part.system, part.labels, part.queries]
-        changes = [Number(value, "difference", ENTRY_DIGITS) for value in (part.total, *split)]
-        rows.append([Words(part.measure), Number(part.before), Number(part.after), *changes])
-    return Table([*words(""), *numbers("before", "after", "change =", *titles)], rows, title)
-
-
-def _tested_table(comparison: Comparison) -> Table:
-    """The differences between the systems, with their intervals and p values."""
-    rows: list[list[Cell]] = [
-        [
-            Words(row.measure),
-            replace(difference_cell(row, comparison.alpha), mark=""),  # the word beside it says the same
-            difference_range(row),
-            Number(row.p_corrected, "p"),
-            Words(row.outcome(comparison.alpha)),
-            Words(plural(row.n, "query")),
-        ]
-        for row in comparison.differences
-    ]
-    legend = f"intervals are {comparison.interval_kind}" if comparison.interval_kind else ""
-    titles = ["difference", f"{percent(comparison.confidence)} CI", "p", "", "over"]
-    return Table([*words("system"), *numbers(*titles)], rows, "Difference of the systems", legend)

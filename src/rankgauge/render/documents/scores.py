@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rankgauge.stats.results import Interval
 
 SCORES_SCHEMA = "rankgauge.scores/1"
-SCORE_FIELDS = ("run", "query", "measure", "value", "n", "conventions")
+SCORE_FIELDS = ("run", "query", "measure", "value", "n", "labels", "conventions")
 CONFIDENCE = 0.95
 MAX_THRESHOLDS = 9  # in a table; JSON has all of them
 MAX_LEAKS = 3  # named in a line; JSON has all of them
@@ -308,6 +308,7 @@ def as_dict(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] 
         "conventions": first.conventions.to_dict(),
         "qrels": {"name": first.qrels, "sha256": first.qrels_sha256, "queries": len(first)},
         "runs": [run.to_dict(per_query=per_query) for run in scores],
+        **({"labels": dict(first.labels.of_query)} if per_query and first.labels is not None else {}),
         "warnings": warnings,
     }
 
@@ -346,10 +347,13 @@ def records(scores: Sequence[Scores], *, per_query: bool) -> Iterator[Record]:
         for measure, (value, n) in run.over_queries.items():
             yield {**common, "measure": measure, "value": value, "n": n}
         if per_query:
+            labels = {} if run.labels is None else run.labels.of_query
             for row in np.flatnonzero(run.averaged).tolist():
                 for column, query_value in zip(run.measures, run.values[row].tolist(), strict=True):
                     present = None if query_value != query_value else query_value
-                    yield {**common, "query": run.queries[row], "measure": column.name, "value": present}
+                    query = run.queries[row]
+                    own = {"query": query, "labels": labels.get(query)}
+                    yield {**common, **own, "measure": column.name, "value": present}
 
 
 # -------------------------------------------------------------------------------------------------------- sentences

@@ -14,7 +14,7 @@ from typing import Any
 
 from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.core.formatting import byte_size, plural
-from rankgauge.history.store import History
+from rankgauge.history.folder import History
 from rankgauge.io.atomic_files import write_atomically
 from rankgauge.rag.retrieval_result import RetrievalResult
 from rankgauge.render.document import (
@@ -73,7 +73,6 @@ DOCUMENTS: dict[str, str] = {  # class → file of this folder and function, imp
     "UnjudgedAudit": "audits.unjudged_document",
     "Validation": "validation.document",
     "Verification": "validation.verification_document",
-    "VersionComparison": "history.version_document",
 }
 LIST_DOCUMENTS: dict[str, str] = {  # for several results of a class
     "EntrySummary": "history.entries_document",

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rankgauge.comparison.comparison_result import Comparison
-    from rankgauge.history.store import History
+    from rankgauge.history.folder import History
     from rankgauge.rag.retrieval_result import RetrievalResult
     from rankgauge.report.report import Report
 
@@ -35,7 +35,7 @@ def as_html(report: Report | Comparison | RetrievalResult | History) -> str:
     from rankgauge.report.report import Report, report_of, report_of_comparison
 
     if not isinstance(report, Report):
-        from rankgauge.history.store import History
+        from rankgauge.history.folder import History
         from rankgauge.render.html.history_page import history_page
 
         if isinstance(report, History):

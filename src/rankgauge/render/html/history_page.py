@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,8 @@ from markupsafe import Markup
 
 from rankgauge.core.formatting import MISSING, compact_number, milliseconds, percent, plural, signed, span_of, text_of
 from rankgauge.errors import InputError, MeasureError, UsageError, printable
-from rankgauge.evaluation.conventions import Conventions
 from rankgauge.history.entries import ALL_ENTRIES, CONFIDENCE, EntryFilter, EntrySummary, SavedMean
-from rankgauge.history.store import History
+from rankgauge.history.folder import History
 from rankgauge.history.trends import (
     DEFAULT_LAST,
     EntrySeries,
@@ -199,8 +197,8 @@ def _queries_text(point: TrendPoint) -> str:
 
 MAX_COLUMNS = 6  # measures
 OTHER_BASIS = (
-    "* Other labels or conventions than the newest entry: the values are not comparable. rankgauge history compare "
-    "separates the system from the labels."
+    "* Other labels or conventions than the newest entry: the values are not comparable. Keep logs (--save-run), and "
+    "compare those."
 )
 MAX_ROWS = 30  # of one table
 
@@ -228,7 +226,6 @@ class Leaderboard:
     rows: tuple[LeaderboardRow, ...]
     omitted: int
     has_branches: bool
-    has_tags: bool
     has_others: bool  # whether a row is not comparable
 
 
@@ -286,7 +283,6 @@ def leaderboard(collection: str, latest: Sequence[EntrySummary], places: Mapping
         tuple(rows),
         len(latest) - len(rows),
         any(row.branch != MISSING for row in rows),
-        any(row.entry.tags for row in rows),
         not all(row.comparable for row in rows),
     )
 
@@ -304,7 +300,6 @@ def leaderboard_table(board: Leaderboard) -> PageTable:
         columns.append(PageColumn(Words(measure), "n", "n"))
         columns += [] if place else [PageColumn(Words(f"{percent(CONFIDENCE)} CI"), "n muted", "n")]
     columns += [PageColumn(Words("queries"), "n muted", "n"), PageColumn(Words("entry"), "n", "n")]
-    columns += [PageColumn(Words("tags"))] if board.has_tags else []
     notes = [OTHER_BASIS] if board.has_others else []
     notes += [f"{plural(board.omitted, 'more system')} in the list of entries."] if board.omitted else []
     rows = RowGroup([_leaderboard_row(board, row) for row in board.rows])
@@ -320,7 +315,7 @@ def _leaderboard_row(board: Leaderboard, row: LeaderboardRow) -> PageRow:
         cells += [value] if place else [value, row.interval]
     link = Markup('<a href="#entries" data-entry="{}">{}</a>').format(row.place, plain(row.entry.name))
     cells += [Number(row.entry.queries["averaged"], "count"), Drawn(link)]
-    return PageRow([*cells, *([Words(", ".join(row.entry.tags))] if board.has_tags else [])])
+    return PageRow(cells)
 
 
 def _clipped(text: str) -> Markup:
@@ -341,10 +336,10 @@ DIGITS = 6  # of the values in the list
 
 def history_page(history: History, filter: EntryFilter = ALL_ENTRIES) -> str:
     """Render the page of the entries that a filter selects: their summaries, and the queries behind recent ones."""
-    entries = history.entries(filter, last=MAX_ENTRIES, whole=True)
+    entries = history.entries(filter, last=MAX_ENTRIES)
     if not entries:
         which = "no entries" if filter == ALL_ENTRIES else "no entries that the options select"
-        raise InputError(f"{printable(str(history.path), None)} has {which}", hint="save a result with --save")
+        raise InputError(f"{printable(str(history.folder), None)} has {which}", hint="save a result with --save")
     newest_first = [*reversed(entries)]
     places = {entry.name: place for place, entry in enumerate(newest_first)}
     series = series_of_entries(entries)
@@ -404,8 +399,7 @@ def _payload(entries: Sequence[EntrySummary], queries: Mapping[str, Any]) -> dic
             ]
             for name, mean in entry.means.items()
         }
-        stored = entry.facts["conventions"].items()
-        basis = _conventions_text(tuple((name, tuple(v) if isinstance(v, list) else v) for name, v in stored))
+        basis = entry.conventions
         lines = {title: plain(text) for title, text in entry_lines(entry).items() if title != "entry"}
         rows.append(
             {
@@ -413,7 +407,6 @@ def _payload(entries: Sequence[EntrySummary], queries: Mapping[str, Any]) -> dic
                 "system": plain(entry.system),
                 "collection": plain(entry.collection),
                 "branch": plain(entry.facts["git"]["branch"] or ""),
-                "tags": list(map(plain, entry.tags)),
                 "lines": lines,
                 "means": means,
                 "conventions": conventions.setdefault(basis, len(conventions)),
@@ -426,11 +419,6 @@ def _payload(entries: Sequence[EntrySummary], queries: Mapping[str, Any]) -> dic
         "confidence": percent(CONFIDENCE),
         "entries": rows,
     }
-
-
-@cache
-def _conventions_text(items: tuple[tuple[str, Any], ...]) -> str:
-    return str(Conventions(**dict(items)))
 
 
 def _measure(name: str) -> dict[str, Any]:

@@ -218,7 +218,9 @@ def _chart_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
         "Scores by cutoff and recall": [
             *cutoff_charts(report.qrels, report.scores, hits, ranked),
             *recall_charts(report.scores, hits, ranked),
-        ],
+        ]
+        if hits
+        else [],
         "Answers and refusals": threshold_charts(report.scores, ranked, page_systems.confidence),
         "Distribution of scores by query group": group_charts(page_systems.scores, report.by, page_systems.systems),
     }
@@ -242,6 +244,8 @@ def _query_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
 
 def _judgment_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:
     hits = [joined.hits for joined in report.joined]
+    if not hits:
+        return {"judgment_charts": [], "sensitivity": None}
     pairs = list(zip(report.scores, hits, strict=True))
     unjudged = []
     if all(can_audit_unjudged(scores.measures, run_hits) for scores, run_hits in pairs):

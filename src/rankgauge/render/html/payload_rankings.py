@@ -75,9 +75,9 @@ class TopRanking:
 def top_rankings(report: Report, page_systems: PageSystems) -> list[TopRanking | None]:
     """The tops of all systems on the page; None for a system that has no ranking."""
     rankings: dict[str, TopRanking] = {}
-    for run, joined, scores in zip(report.runs, report.joined, report.scores, strict=True):
-        if run is not None:
-            rankings[scores.run] = _top_ranking(run, joined.hits, scores, report)
+    for scores, joined in zip(report.scores, report.joined, strict=bool(report.joined)):
+        if joined.shown is not None:
+            rankings[scores.run] = _top_ranking(joined.shown, joined.hits, scores, report)
     return [rankings.get(system.name) for system in page_systems.systems]
 
 

@@ -100,7 +100,7 @@ function startTimeChart(chart) {
 function entryItem(place, range) {
   const entry = entryList.entries[place];
   const open = entryList.opened.has(place);
-  const words = [entry.system, entry.branch, ...entry.tags].filter(Boolean).join(' · ');
+  const words = [entry.system, entry.branch].filter(Boolean).join(' · ');
   const [value] = entryList.mean(place);
   const button = make('button', { type: 'button', class: 'query single', 'data-place': place, 'aria-expanded': String(open) },
     make('span', { class: 'id' }, entry.name), make('bdi', { class: 'words' }, words),

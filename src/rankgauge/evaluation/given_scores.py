@@ -1,0 +1,305 @@
+"""Scores as results: values that somebody made already, by us or not, beside others of their kind or a ranking.
+
+They are never made again. Beside a ranking, the queries whose labels changed since are left out; if it is not known how
+the values were made, that is said, and a gate does not decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rankgauge.core.formatting import listing, plural
+from rankgauge.core.qrels import Qrels
+from rankgauge.core.run import Status
+from rankgauge.errors import InputError, Note, UsageError, shown, warn_user
+from rankgauge.evaluation.conventions import Conventions
+from rankgauge.evaluation.evaluate import Evaluation
+from rankgauge.evaluation.label_versions import LabelVersions
+from rankgauge.evaluation.scores import Scores
+from rankgauge.io.byte_streams import source_name
+from rankgauge.io.formats.score_tables import ScoreTable, is_scores, read_scores
+from rankgauge.io.reading_options import Reading
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import MeasureNames
+
+NAMED = 5
+SCORED_ELSEWHERE = "scored-elsewhere"
+LABELS_CHANGED = "labels-changed"
+LEAK_REASON = "scores have no documents, so whether one is forbidden is not known"
+
+
+@dataclass(frozen=True, eq=False)
+class GivenScores:
+    """The scores of one system as one of the results."""
+
+    table: ScoreTable
+    notes: tuple[Note, ...] = ()  # that came with scores in memory
+
+    @property
+    def name(self) -> str:
+        """The name of the system."""
+        return self.table.name
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures of ours that it has values of."""
+        return tuple(self.table.measures.values())
+
+    def column(self, measure: Measure, requested: Measure | None = None) -> str | None:
+        """The column with the values of a measure; None if there is none."""
+        wanted = (measure, requested)
+        for name, own in self.table.measures.items():
+            if own in wanted:
+                return name
+        return next((name for name in self.table.foreign if name == measure.name), None)
+
+    def missing(self, measure: Measure) -> UsageError:
+        """The error for a measure without values."""
+        if measure.definition.name == "Leak":
+            return UsageError(f"{shown(self.name)} has no values of {measure}: {LEAK_REASON}")
+        table = self.table
+        return UsageError(
+            f"{shown(self.name)} has no values of {measure}; it has {listing(map(shown, table.values), NAMED * 2)}",
+            hint="choose others with -m",
+        )
+
+    def scores_like(self, like: Scores, qrels: Qrels) -> Scores:
+        """Its values beside those of rankings, which were made with these labels."""
+        table, notes = self.table, [*self.notes]
+        row_of = {query: row for row, query in enumerate(table.queries)}
+        rows = np.array([row_of.get(query, -1) for query in like.queries], dtype=np.int64)
+        requested = like.requested or like.measures
+        values = np.full((len(like.queries), len(like.measures)), np.nan)
+        for place, (measure, asked) in enumerate(zip(like.measures, requested, strict=True)):
+            column = self.column(measure, asked)
+            if column is not None:
+                values[:, place] = np.where(rows >= 0, table.values[column][rows], np.nan)
+            elif measure.definition.name != "Leak":
+                raise self.missing(measure)
+        averaged = rows >= 0
+        reason = _other_conventions(table, like.conventions)
+        if table.labels is None or any(query not in table.labels for query in table.queries):
+            reason = reason or "it does not say with which labels"
+        else:
+            now = LabelVersions(qrels).of_query
+            changed = [
+                query for query in like.queries if query in table.labels and table.labels[query] != now.get(query)
+            ]
+            if changed:
+                averaged &= np.array([query not in set(changed) for query in like.queries])
+                named = listing(map(shown, changed), NAMED)
+                verb = "has" if len(changed) == 1 else "have"
+                text = f"{plural(len(changed), 'query')} {verb} other labels than in {shown(table.name)}: left out"
+                notes.append(Note(LABELS_CHANGED, f"{text} ({named})"))
+        if reason is not None:
+            text = f"{shown(table.name)} may have been scored in another way: {reason}"
+            notes.append(Note(SCORED_ELSEWHERE, text))
+        return replace(
+            like,
+            run=table.name,
+            run_sha256=None,
+            values=values,
+            averaged=averaged,
+            status=np.where(rows >= 0, Status.ANSWERED, Status.MISSING).astype(np.uint8),
+            notes=tuple(notes),
+            extras=None,
+            answers=None,
+            labels=LabelVersions(known=table.labels),
+        )
+
+
+def _other_conventions(table: ScoreTable, conventions: Conventions) -> str | None:
+    """How the values of a table were made, if not under these conventions; None if it was the same."""
+    if table.conventions is None:
+        return "it does not say how"
+    return None if table.conventions == str(conventions) else f"{table.conventions}; here it is: {conventions}"
+
+
+def as_given(result: Any, reading: Reading) -> list[Any] | None:
+    """The systems of a result that is scores; None if it is anything else."""
+    if isinstance(result, GivenScores):
+        return [result]
+    if isinstance(result, ScoreTable):
+        return [GivenScores(result)]
+    if isinstance(result, Scores):
+        return [GivenScores(table_of(result), result.notes)]
+    return [GivenScores(table) for table in read_scores(result, reading)] if is_scores(result, reading) else None
+
+
+def is_given(result: Any, reading: Reading) -> bool:
+    """Whether a result is scores."""
+    return isinstance(result, (GivenScores, ScoreTable, Scores)) or is_scores(result, reading)
+
+
+def table_of(scores: Scores) -> ScoreTable:
+    """Scores in memory as a table."""
+    names = [measure.name for measure in scores.requested or scores.measures]
+    rows = np.flatnonzero(scores.averaged)
+    order = sorted(rows.tolist(), key=lambda row: scores.queries[row].encode("utf-8", "surrogateescape"))
+    labels = None if scores.labels is None else scores.labels.of_query
+    return ScoreTable(
+        source=scores.run,
+        name=scores.run,
+        queries=tuple(scores.queries[row] for row in order),
+        values={name: scores.values[order, column] for column, name in enumerate(names)},
+        measures=dict(zip(names, scores.requested or scores.measures, strict=True)),
+        others={name: column[order] for name, column in scores.columns.items()},
+        conventions=str(scores.conventions),
+        labels=labels or None,
+        collection=scores.qrels,
+    )
+
+
+def only_scores(labels: Any, results: Sequence[Any], reading: Reading) -> list[GivenScores] | None:
+    """The systems, if everything that is named is scores; None if labels and rankings are read.
+
+    Scores that are named first, where labels are, are the first of the systems.
+    """
+    named = [*([] if labels is None else [labels]), *results]
+    if not named or (labels is not None and not is_given(labels, reading)):
+        return None
+    if not all(is_given(result, reading) for result in results):
+        if labels is None:
+            return None
+        raise UsageError(
+            f"{_shown(labels)} holds scores, and labels come first",
+            hint="name the labels: rankgauge compare LABELS SCORES RESULTS",
+        )
+    systems = [system for result in named for system in as_given(result, reading) or []]
+    _check_no_effect(reading)
+    return systems
+
+
+def _shown(source: Any) -> str:
+    return shown(str(source) if isinstance(source, str) or hasattr(source, "__fspath__") else type(source).__name__)
+
+
+def _check_no_effect(reading: Reading) -> None:
+    """Raise if something is asked for that only rankings have."""
+    if not reading.matches_ids or reading.match_fields:
+        raise UsageError("--match has no effect on scores, which have no documents", hint="leave it out")
+    if reading.forbidden is not None:
+        raise UsageError(f"forbidden documents have no effect on scores: {LEAK_REASON}", hint="leave them out")
+
+
+def columns_known(systems: Sequence[GivenScores], conventions: Conventions) -> Conventions:
+    """The conventions with the numeric columns of the systems as possible measures."""
+    stated = dict(conventions.columns)
+    names = dict.fromkeys(name for system in systems for name in system.table.foreign)
+    known = {name: stated.get(name) for name in names}
+    return replace(conventions, columns=tuple({**known, **stated}.items()))
+
+
+def evaluate_scores(
+    systems: Sequence[GivenScores], measures: MeasureNames | None, conventions: Conventions, *, leniently: bool = False
+) -> Evaluation:
+    """Scores of systems beside each other, over all of their queries.
+
+    Without measures they are those of ours that all of them have. A measure without values is an error; ``leniently``
+    leaves it without values in other systems than the first.
+    """
+    if replace(conventions, columns=()) != Conventions():
+        raise UsageError(
+            f"conventions have no effect on scores, which are compared as given: {conventions}", hint="leave them out"
+        )
+    conventions = columns_known(systems, conventions)
+    chosen = conventions.measures(measures) if measures else common_measures(systems)
+    queries = sorted(
+        {query for system in systems for query in system.table.queries},
+        key=lambda query: query.encode("utf-8", "surrogateescape"),
+    )
+    if not queries:
+        raise InputError("the scores have no queries")
+    first = systems[0].table
+    name = first.collection or source_name(first.source)
+    qrels = Qrels.from_dict({query: {} for query in queries}, columns=_columns(systems, queries), name=name)
+    scores = tuple(
+        _scores(system, chosen, queries, qrels, conventions, is_lenient=leniently and place > 0)
+        for place, system in enumerate(systems)
+    )
+    _warn_of_other_labels(systems)
+    return Evaluation(qrels, (), scores).uniquely_named()
+
+
+def common_measures(systems: Sequence[GivenScores]) -> tuple[Measure, ...]:
+    """The measures of ours that all systems have, in the order of the first."""
+    others = [set(system.measures) for system in systems[1:]]
+    common = tuple(measure for measure in systems[0].measures if all(measure in other for other in others))
+    if common:
+        return common
+    table = systems[0].table
+    columns = listing(map(shown, table.values), NAMED * 2) if table.values else "no numeric column"
+    raise UsageError(
+        f"{shown(table.source)}: no column is named after a measure; there are {columns}",
+        hint=f"choose columns: -m {next(iter(table.values))!r}" if table.values else None,
+    )
+
+
+def _scores(
+    system: GivenScores,
+    measures: Sequence[Measure],
+    queries: Sequence[str],
+    qrels: Qrels,
+    conventions: Conventions,
+    *,
+    is_lenient: bool,
+) -> Scores:
+    table = system.table
+    row_of = {query: row for row, query in enumerate(table.queries)}
+    rows = np.array([row_of.get(query, -1) for query in queries], dtype=np.int64)
+    values = np.full((len(queries), len(measures)), np.nan)
+    for place, measure in enumerate(measures):
+        column = system.column(measure)
+        if column is not None:
+            values[:, place] = np.where(rows >= 0, table.values[column][rows], np.nan)
+        elif not is_lenient:
+            raise system.missing(measure)
+    how = table.conventions or f"as given in {source_name(table.source)}"
+    return Scores(
+        notes=system.notes,
+        run=table.name,
+        run_sha256=None,
+        qrels=qrels.name,
+        qrels_sha256=None,
+        queries=tuple(queries),
+        measures=tuple(measures),
+        values=values,
+        averaged=rows >= 0,
+        status=np.where(rows >= 0, Status.ANSWERED, Status.MISSING).astype(np.uint8),
+        without_relevant=np.zeros(len(queries), dtype=bool),
+        conventions=replace(conventions, given=how),
+        columns=qrels.columns,
+        requested=tuple(measures),
+        labels=LabelVersions(known=table.labels),
+    )
+
+
+def _columns(systems: Sequence[GivenScores], queries: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Every other column, of the first system that has it."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for system in systems:
+        table = system.table
+        for name, cells in table.others.items():
+            if name not in found:
+                found[name] = dict(zip(table.queries, np.asarray(cells, dtype=object).tolist(), strict=True))
+    return found
+
+
+def _warn_of_other_labels(systems: Sequence[GivenScores]) -> None:
+    """Say which queries of several systems were scored with other labels."""
+    first, *others = systems
+    known = first.table.labels or {}
+    for other in others:
+        labels = other.table.labels or {}
+        changed = [
+            query for query in first.table.queries if query in known and labels.get(query, known[query]) != known[query]
+        ]
+        if changed:
+            text = (
+                f"{plural(len(changed), 'query')} had other labels in {shown(other.name)} than in {shown(first.name)}"
+            )
+            warn_user(f"{text}: {listing(map(shown, changed), NAMED)}")

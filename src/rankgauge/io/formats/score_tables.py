@@ -1,0 +1,607 @@
+"""Scores: values per query of named measures, with nothing behind them.
+
+A table is wide (a column of queries, one column per measure) or long (query, measure, value). What is one is decided
+here, from the names of columns alone: a column of documents is never in one. A file that rankgauge wrote also says how
+its values were made, and keeps a short hash of the labels of each query.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rankgauge.core.arrays import Floats
+from rankgauge.core.formatting import listing
+from rankgauge.errors import InputError, MeasureError, shown
+from rankgauge.io.byte_streams import (
+    AnyFile,
+    LoadedFile,
+    file_of,
+    is_dataset,
+    open_source,
+    source_name,
+    split_selector,
+)
+from rankgauge.io.formats import arrow
+from rankgauge.io.formats.case_tables import is_case_header
+from rankgauge.io.formats.delimited import unguard_formula
+from rankgauge.io.formats.detection import HEAD_BYTES, Head
+from rankgauge.io.formats.frames import frame_columns, is_frame
+from rankgauge.io.formats.json_text import as_json
+from rankgauge.io.formats.named_columns import columns_for, normalize_name
+from rankgauge.io.formats.question_log import header_names, is_log_record
+from rankgauge.io.reading_options import Reading
+from rankgauge.measures.measure import Measure
+from rankgauge.measures.names import parse_measure
+
+SCORES_SCHEMA = "rankgauge.scores/"
+OWN_NAMES = ("conventions", "labels", "n")  # of our long tables, besides the run, the query, the measure and the value
+MEASURE_NAMES = ("measure", "metric", "measurename", "metricname")
+VALUE_NAMES = ("value", "score", "metricvalue")
+EMPTY = frozenset(("", "nan", "null", "none", "na", "n/a"))
+LABELS, CONVENTIONS = "labels", "conventions"
+NAMED_COLUMNS = 8
+FIRST_ENTRY_BYTES = 1 << 22
+QUERY_HINT = "say which one it is: --column query=NAME; the order of rows never pairs queries"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """The values of one system: those of each numeric column by query, in the order of the queries' bytes."""
+
+    source: str
+    name: str
+    queries: tuple[str, ...]
+    values: Mapping[str, Floats]  # by the names of the columns; NaN if there is none
+    measures: Mapping[str, Measure]  # the columns that are measures of ours
+    others: Mapping[str, Any] = field(default_factory=dict)  # every other column, for groups
+    conventions: str | None = None  # how the values were made, if the file says so
+    labels: Mapping[str, str] | None = None  # a hash of the labels of each query, if the file has it
+    collection: str | None = None
+    summary: Mapping[str, Any] | None = None  # what else our file says in its first line
+
+    def __repr__(self) -> str:
+        return f"ScoreTable({self.name!r}, {len(self.queries)} queries: {', '.join(self.values)})"
+
+    @property
+    def foreign(self) -> list[str]:
+        """The numeric columns that are no measure of ours."""
+        return [name for name in self.values if name not in self.measures]
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """A table before its columns are understood; ``line`` says where a row is."""
+
+    source: str
+    names: list[str]
+    columns: Mapping[str, Sequence[Any]]
+    line: Callable[[int], int | None]
+    facts: Mapping[str, Any] = field(default_factory=dict)  # what our file says of all rows
+
+
+def own_measure(name: str) -> Measure | None:
+    """The measure of ours that a column is named after, in any notation; None if there is none."""
+    try:
+        return parse_measure(name)
+    except MeasureError:
+        return None
+
+
+def is_scores(source: Any, reading: Reading) -> bool:
+    """Whether something is scores: by our schema, or by the names in it."""
+    if is_frame(source):
+        return _are_score_names(_frame_names(source), reading)
+    if isinstance(source, Mapping):
+        return _is_score_mapping(source)
+    if not isinstance(source, (str, Path, LoadedFile)) or is_dataset(source) or reading.run_format is not None:
+        return False
+    if not isinstance(source, LoadedFile) and not Path(file_of(source)).is_file():
+        return False
+    with open_source(source, limits=reading.limits) as stream:
+        head = Head(stream.grow_head(HEAD_BYTES) or b"", *split_selector(source))
+        if head.is_arrow:
+            return _are_score_names(arrow.column_names(stream), reading)
+        if head.is_json:
+            _check_no_baseline(str(source), head.text)
+            record = head.record
+            if record is None or _is_entry_of_mapping(record):
+                return _has_schema(head.text) or _begins_with_measures(stream.grow_head(FIRST_ENTRY_BYTES) or b"", head)
+            return _is_score_record(record, reading)
+        names = header_names(head)
+    return len(names) > 1 and _are_score_names(names, reading)
+
+
+def read_scores(source: Any, reading: Reading) -> list[ScoreTable]:
+    """The scores of each system in a table; a system that is chosen, ``FILE#system``, alone."""
+    system = None
+    if is_frame(source):
+        columns = frame_columns(source)
+        cells = _Cells("frame", list(columns), dict(columns), lambda row: None)
+    elif isinstance(source, Mapping):
+        cells = _cells_of_mapping("scores", source)
+    else:
+        file, system = split_selector(source) if not isinstance(source, LoadedFile) else (source, None)
+        cells = _cells_of_file(source if isinstance(source, LoadedFile) else file, reading)
+    tables = _tables(cells, reading)
+    if system is None:
+        return tables
+    names = [table.name for table in tables]
+    if system not in names:
+        raise InputError.at(
+            cells.source, None, f"has no system {shown(system)}; there are {listing(map(shown, names), NAMED_COLUMNS)}"
+        )
+    return [tables[names.index(system)]]
+
+
+# What is scores, by the names alone.
+
+
+def _are_score_names(names: Sequence[str], reading: Reading) -> bool:
+    """Whether a table has a column of queries, none of documents, and values beside it."""
+    named = reading.columns or {}
+    queries = [named["query"]] if named.get("query") in names else columns_for(names, "query")
+    if not queries or columns_for(names, "doc") or "doc" in named:
+        return False
+    if _long_columns(names) is not None or any(own_measure(name) is not None for name in names if name not in queries):
+        return True
+    return len(names) > 1 and not is_case_header(names, reading.columns)
+
+
+def _is_score_record(record: Mapping[str, Any], reading: Reading) -> bool:
+    """Whether the first object of a file is a row of scores."""
+    if str(record.get("schema", "")).startswith(SCORES_SCHEMA):
+        return True
+    names = [str(name) for name in record]
+    if not _are_score_names(names, reading) or is_log_record(dict(record)):
+        return False
+    return not any(isinstance(value, (list, tuple, Mapping)) for value in record.values())
+
+
+def _is_entry_of_mapping(record: Mapping[str, Any]) -> bool:
+    return bool(record) and all(isinstance(value, Mapping) for value in record.values())
+
+
+def _is_score_mapping(data: Mapping[Any, Any]) -> bool:
+    """Whether a dict of dicts has the names of our measures inside, in each of its first queries."""
+    first = [*islice(data.values(), 10)]
+    if isinstance(data.get("schema"), str):
+        return str(data["schema"]).startswith(SCORES_SCHEMA)
+    inner = [row for row in first if isinstance(row, Mapping) and row]
+    return bool(inner) and len(inner) == len(first) and all(_are_measures(row) for row in inner)
+
+
+def _are_measures(names: Iterable[Any]) -> bool:
+    return all(isinstance(name, str) and own_measure(name) is not None for name in names)
+
+
+def _check_no_baseline(source: str, text: bytes) -> None:
+    """Raise if a file is a baseline that an earlier version stored."""
+    if b'"rankgauge.baseline/' in text[: HEAD_BYTES // 16]:
+        raise InputError.at(
+            source,
+            None,
+            "a stored baseline of an earlier version",
+            hint="name the run or the log that it was made of; or write its scores: "
+            "`rankgauge evaluate LABELS RESULTS -q --format json > scores.json`",
+        )
+
+
+def _has_schema(text: bytes) -> bool:
+    return f'"{SCORES_SCHEMA}'.encode() in text[: HEAD_BYTES // 16]
+
+
+def _begins_with_measures(data: bytes, head: Head) -> bool:
+    """Whether a JSON object's first value is an object whose names are all measures of ours."""
+    decoder, text = json.JSONDecoder(), data[head.begin :].decode("utf-8", "surrogateescape").lstrip()
+    if not text.startswith("{"):
+        return False
+    try:
+        _, end = decoder.raw_decode(text[1:].lstrip())
+        rest = text[1:].lstrip()[end:].lstrip()
+        inner, _ = decoder.raw_decode(rest.removeprefix(":").lstrip())
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(inner, dict) and bool(inner) and _are_measures(inner)
+
+
+def _frame_names(frame: Any) -> list[str]:
+    names = getattr(frame, "columns", None)
+    return [str(name) for name in ([] if names is None else names)]
+
+
+def _long_columns(names: Sequence[str]) -> tuple[str, str] | None:
+    """The columns of measures and of values of a long table."""
+    measures = [name for name in names if normalize_name(name) in MEASURE_NAMES]
+    values = [name for name in names if normalize_name(name) in VALUE_NAMES]
+    return (measures[0], values[0]) if measures and values else None
+
+
+# The cells of each kind of file.
+
+
+def _cells_of_file(file: AnyFile, reading: Reading) -> _Cells:
+    source = str(file)
+    with open_source(file, limits=reading.limits) as stream:
+        data = stream.read()
+    head = Head(data[: HEAD_BYTES * 2] if len(data) > HEAD_BYTES * 2 else data, source)
+    if head.is_arrow:
+        table = arrow.table_of(source, data)
+        columns = {name: table.column(name).to_pylist() for name in table.column_names}
+        return _Cells(source, list(columns), columns, lambda row: None)
+    text = data[head.begin :].decode("utf-8", "surrogateescape")
+    if not head.is_json:
+        return _cells_of_csv(source, text)
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        return _cells_of_lines(source, text)
+    if isinstance(whole, list):
+        return _cells_of_rows(source, whole, lambda row: None)
+    if str(whole.get("schema", "")).startswith(SCORES_SCHEMA) and "runs" in whole:
+        return _cells_of_our_json(source, whole)
+    if _is_entry_of_mapping(whole):
+        return _cells_of_mapping(source, whole)
+    return _cells_of_lines(source, text)
+
+
+def _cells_of_csv(source: str, text: str) -> _Cells:
+    first = text.split("\n", 1)[0]
+    delimiter = max("\t,;", key=first.count)
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise InputError.at(source, None, f"cannot be read as a table: {error}") from None
+    names, rows = [name.strip() for name in rows[0]], rows[1:]
+    lines: list[int] | None = None
+    if any(len(row) != len(names) for row in rows):
+        lines = [number for number, row in enumerate(rows, start=2) if row]
+        rows = [row for row in rows if row]
+        wrong = next((at for at, row in enumerate(rows) if len(row) != len(names)), None)
+        if wrong is not None:
+            raise InputError.at(source, lines[wrong], f"expected {len(names)} columns, found {len(rows[wrong])}")
+    _check_names(source, names)
+    columns: dict[str, Sequence[Any]] = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
+    kept = lines
+    return _Cells(source, names, columns or dict.fromkeys(names, ()), lambda row: kept[row] if kept else row + 2)
+
+
+def _cells_of_lines(source: str, text: str) -> _Cells:
+    rows: list[Any] = []
+    lines: list[int] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            raise InputError.at(source, number, f"expected a JSON object, found {shown(line.strip())}") from None
+        lines.append(number)
+    facts: Mapping[str, Any] = {}
+    if rows and isinstance(rows[0], dict) and str(rows[0].get("schema", "")).startswith(SCORES_SCHEMA):
+        facts, rows, lines = rows[0], rows[1:], lines[1:]
+    return _cells_of_rows(source, rows, lines.__getitem__, facts)
+
+
+def _cells_of_rows(
+    source: str, rows: Sequence[Any], line: Callable[[int], int | None], facts: Mapping[str, Any] | None = None
+) -> _Cells:
+    wrong = next((at for at, row in enumerate(rows) if not isinstance(row, Mapping)), None)
+    if wrong is not None:
+        raise InputError.at(source, line(wrong), f"expected a JSON object, found {shown(json.dumps(rows[wrong]))}")
+    names = list(dict.fromkeys(str(name) for row in rows for name in row))
+    columns = {name: [as_json(row.get(name)) for row in rows] for name in names}
+    return _Cells(source, names, columns, line, facts or {})
+
+
+def _cells_of_mapping(source: str, data: Mapping[Any, Any]) -> _Cells:
+    rows = [{"query": str(query), **values} for query, values in data.items()]
+    return _cells_of_rows(source, rows, lambda row: None)
+
+
+def _cells_of_our_json(source: str, data: Mapping[str, Any]) -> _Cells:
+    """The output of ``--format json``, which has values of queries with ``-q``."""
+    rows, labels = [], data.get(LABELS) or {}
+    for run in data["runs"]:
+        if "per_query" not in run:
+            raise InputError.at(source, None, "has means, and no values of queries", hint="write it with -q")
+        rows += [
+            {"run": run["name"], "query": query, **({LABELS: labels[query]} if query in labels else {}), **values}
+            for query, values in run["per_query"].items()
+        ]
+    facts = {CONVENTIONS: data.get(CONVENTIONS), "collection": (data.get("qrels") or {}).get("name"), "schema": "json"}
+    return _cells_of_rows(source, rows, lambda row: None, facts)
+
+
+def _check_names(source: str, names: Sequence[str]) -> None:
+    repeated = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if repeated is not None:
+        raise InputError.at(source, 1, f"two columns are called {shown(repeated)}")
+
+
+# From cells to tables: the query, the system, and what is a value.
+
+
+def _tables(cells: _Cells, reading: Reading) -> list[ScoreTable]:
+    named = reading.columns or {}
+    query = named["query"] if named.get("query") in cells.names else _query_column(cells)
+    systems = [name for name in columns_for(cells.names, "tag") if name != query]
+    system = named["tag"] if named.get("tag") in cells.names else systems[0] if systems else None
+    long = _long_columns([name for name in cells.names if name not in (query, system)])
+    is_ours = long is not None and all(name in cells.names for name in (CONVENTIONS, "n"))
+    rows = np.arange(len(cells.columns[query]))
+    if is_ours:  # rows of means are not queries
+        rows = np.array(
+            [at for at, value in enumerate(cells.columns[query]) if value not in ("", None)], dtype=np.int64
+        )
+    names_of = _texts(cells, query, rows)
+    if not len(rows):
+        raise InputError.at(
+            cells.source, None, "has no values of queries", hint="write it with -q" if is_ours else None
+        )
+    own_system = cells.facts.get("system")
+    default = str(own_system) if isinstance(own_system, str) else _default_name(cells.source)
+    systems_of = [default] * len(rows) if system is None else _texts(cells, system, rows)
+    if long is not None:
+        return _long_tables(cells, rows, names_of, systems_of, (query, system, *long))
+    return _wide_tables(cells, rows, names_of, systems_of, (query, system))
+
+
+def _query_column(cells: _Cells) -> str:
+    found = columns_for(cells.names, "query")
+    if len(found) == 1:
+        return found[0]
+    names = listing(map(shown, found or cells.names), NAMED_COLUMNS)
+    what = "several columns may identify queries" if found else "no column identifies queries"
+    raise InputError.at(cells.source, 1, f"{what}: {names}", hint=QUERY_HINT)
+
+
+def _texts(cells: _Cells, name: str, rows: Any) -> list[str]:
+    """The ids or names in a column, as text; none may be empty."""
+    column = cells.columns[name]
+    out = []
+    is_guarded = CONVENTIONS in cells.names  # by our CSV, against spreadsheets
+    for row in rows.tolist():
+        value = column[row]
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        text = "" if value is None else str(value)
+        if not text.strip() or (isinstance(value, float) and math.isnan(value)):
+            raise InputError.at(cells.source, cells.line(row), f"{name}: expected a text, found nothing")
+        out.append(unguard_formula(text) if is_guarded else text)
+    return out
+
+
+def _default_name(source: str) -> str:
+    return source_name(source)
+
+
+def _grouped(rows: Any, systems_of: Sequence[str]) -> dict[str, list[int]]:
+    """The places of the rows of each system."""
+    places: dict[str, list[int]] = {}
+    for at, system in enumerate(systems_of):
+        places.setdefault(system, []).append(at)
+    return places
+
+
+def _byte_order(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: name.encode("utf-8", "surrogateescape"))
+
+
+def _wide_tables(
+    cells: _Cells, rows: Any, queries: Sequence[str], systems: Sequence[str], taken: Sequence[str | None]
+) -> list[ScoreTable]:
+    declared = cells.facts.get("measures")
+    skipped = {*taken, *((LABELS,) if cells.facts else ())}
+    names = [name for name in cells.names if name not in skipped]
+    tables = []
+    for system, places in _grouped(rows, systems).items():
+        order = _places_by_query(cells, rows, queries, places, system)
+        chosen = rows[list(order.values())]
+        values, measures, others = {}, {}, {}
+        for name in names:
+            column = [cells.columns[name][row] for row in chosen.tolist()]
+            measure = own_measure(name)
+            is_declared = isinstance(declared, list) and name in declared
+            numbers = _numbers(cells, chosen, column, name, measure, must_be=measure is not None or is_declared)
+            if numbers is not None:
+                values[name] = numbers
+            if measure is not None:
+                measures[name] = measure
+            else:
+                others[name] = column if numbers is None else numbers
+        labels = (
+            {query: cells.columns[LABELS][row] for query, row in zip(order, chosen.tolist(), strict=True)}
+            if cells.facts and LABELS in cells.columns
+            else None
+        )
+        tables.append(_table(cells, system, order, values, measures, others, labels))
+    return tables
+
+
+def _places_by_query(
+    cells: _Cells, rows: Any, queries: Sequence[str], places: Sequence[int], system: str
+) -> dict[str, int]:
+    """The place of each query of a system, in the order of bytes; raises if one is there twice."""
+    first: dict[str, int] = {}
+    for at in places:
+        if queries[at] in first:
+            raise _repeated(cells, int(rows[first[queries[at]]]), int(rows[at]), queries[at], system)
+        first[queries[at]] = at
+    return {query: first[query] for query in _byte_order(first)}
+
+
+def _repeated(cells: _Cells, first: int, second: int, query: str, system: str, measure: str = "") -> InputError:
+    line = cells.line(first)
+    of = f"{shown(measure)} of " if measure else ""
+    where = "" if line is None else f", first at line {line}"
+    return InputError.at(
+        cells.source,
+        cells.line(second),
+        f"{of}query {shown(query)} of {shown(system)} is there twice{where}",
+        hint="one row per query; runs of one system go into several files, or get names of their own",
+    )
+
+
+def _long_tables(
+    cells: _Cells, rows: Any, queries: Sequence[str], systems: Sequence[str], taken: Sequence[str | None]
+) -> list[ScoreTable]:
+    _, _, measure_column, value_column = taken
+    measure_names = _texts(cells, str(measure_column), rows)
+    names = [name for name in cells.names if name not in (*taken, *OWN_NAMES)]
+    tables = []
+    for system, places in _grouped(rows, systems).items():
+        order = _byte_order({queries[at] for at in places})
+        row_of = {query: row for row, query in enumerate(order)}
+        by_measure: dict[str, list[int]] = {}
+        for at in places:
+            by_measure.setdefault(measure_names[at], []).append(at)
+        values, measures = {}, {}
+        for name, own in by_measure.items():
+            _places_by_measure(cells, rows, queries, own, system, name)
+            measure = own_measure(name)
+            chosen = rows[own]
+            column = [cells.columns[str(value_column)][row] for row in chosen.tolist()]
+            numbers = _numbers(cells, chosen, column, name, measure, must_be=True)
+            full = np.full(len(order), np.nan)
+            full[[row_of[queries[at]] for at in own]] = numbers
+            values[name] = full
+            if measure is not None:
+                measures[name] = measure
+        first_row: dict[str, int] = {}
+        for at in places:
+            first_row.setdefault(queries[at], int(rows[at]))
+        others = {name: [cells.columns[name][first_row[query]] for query in order] for name in names}
+        is_ours = CONVENTIONS in cells.names
+        labels = (
+            {query: cells.columns[LABELS][first_row[query]] for query in order}
+            if is_ours and LABELS in cells.names
+            else None
+        )
+        made = str(cells.columns[CONVENTIONS][int(rows[places[0]])]) if is_ours else None
+        tables.append(_table(cells, system, order, values, measures, others, labels, made))
+    return tables
+
+
+def _places_by_measure(
+    cells: _Cells, rows: Any, queries: Sequence[str], places: Sequence[int], system: str, measure: str
+) -> None:
+    """Raise if a measure has two values of one query."""
+    first: dict[str, int] = {}
+    for at in places:
+        if first.setdefault(queries[at], at) != at:
+            raise _repeated(cells, int(rows[first[queries[at]]]), int(rows[at]), queries[at], system, measure)
+
+
+def _table(
+    cells: _Cells,
+    system: str,
+    order: Iterable[str],
+    values: Mapping[str, Floats],
+    measures: Mapping[str, Measure],
+    others: Mapping[str, Any],
+    labels: Mapping[str, Any] | None,
+    conventions: str | None = None,
+) -> ScoreTable:
+    twice: dict[Measure, str] = {}
+    for name, measure in measures.items():
+        if twice.setdefault(measure, name) != name:
+            raise InputError.at(cells.source, 1, f"{shown(twice[measure])} and {shown(name)} are both {measure}")
+    known = None if labels is None else {query: str(label) for query, label in labels.items() if label}
+    collection = cells.facts.get("collection")
+    return ScoreTable(
+        source=cells.source,
+        name=system,
+        queries=tuple(order),
+        values=values,
+        measures=measures,
+        others=others,
+        conventions=conventions or conventions_text(cells.facts.get(CONVENTIONS)),
+        labels=known,
+        collection=collection if isinstance(collection, str) else None,
+        summary=cells.facts or None,
+    )
+
+
+def conventions_text(stored: Any) -> str | None:
+    """How values were made, as one comparable text, from the object that our files have."""
+    found = stored.get("text") if isinstance(stored, Mapping) else stored
+    return found if isinstance(found, str) else None
+
+
+def _numbers(
+    cells: _Cells, rows: Any, column: Sequence[Any], name: str, measure: Measure | None, *, must_be: bool
+) -> Floats | None:
+    """The numbers in a column, NaN if there is none; None if they are not numbers and need not be."""
+    low, high = (-math.inf, math.inf) if measure is None else measure.definition.range
+    plain = _plain_numbers(column)
+    if plain is not None and bool(((plain >= low) & (plain <= high)).all()):
+        return plain
+    out = np.full(len(column), np.nan)
+    for at, value in enumerate(column):
+        number = _number(value)
+        if number is not None and math.isnan(number):
+            continue
+        if number is None or math.isinf(number):
+            if not must_be:
+                return None
+            what = "a finite number" if number is not None else "a number"
+            hint = "write 1.5 for 1,5" if isinstance(value, str) and "," in value else None
+            raise InputError.at(
+                cells.source,
+                cells.line(int(rows[at])),
+                f"{name}: expected {what}, found {shown(str(value))}",
+                hint=hint,
+            )
+        if not low <= number <= high:
+            hint = "write a share as a fraction, 0.85 for 85%" if high == 1 and 1 < number <= 100 else None
+            raise InputError.at(
+                cells.source,
+                cells.line(int(rows[at])),
+                f"{name}: expected a number from {low:g} to {high:g}, found {shown(str(value))}",
+                hint=hint,
+            )
+        out[at] = number
+    return out if must_be or not np.isnan(out).all() else None
+
+
+def _plain_numbers(column: Sequence[Any]) -> Floats | None:
+    """A column in which every cell is a finite number; None for any other."""
+    kinds = set(map(type, column))
+    if not kinds or not (kinds <= {int, float} or kinds == {str}):
+        return None
+    try:
+        numbers = np.array(column).astype(np.float64)
+    except (ValueError, OverflowError):
+        return None
+    return numbers if bool(np.isfinite(numbers).all()) else None
+
+
+def _number(value: Any) -> float | None:
+    """A number; NaN if there is none, None if it is something else."""
+    if value is None:
+        return math.nan
+    if isinstance(value, (bool, np.bool_)):
+        return float(value)
+    if isinstance(value, (int, float, np.number)):
+        return float(value)
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    if text.casefold() in EMPTY:
+        return math.nan
+    if text.casefold() in ("true", "false"):
+        return float(text.casefold() == "true")
+    try:
+        return float(text) if "_" not in text else None
+    except ValueError:
+        return None
