@@ -41,8 +41,8 @@ MEASURES = ("RR@3", "nDCG@3", "R@3")
 M = [word for name in MEASURES for word in ("-m", name)]
 # The kinds whose rankings are not stored, and why a command refuses them.
 NO_RANKINGS = {
-    "a baseline without its run": "--write-baseline FILE --save-run",
-    "an entry without its run": "--save --save-run",
+    "a file of scores": "name the log or the run itself",
+    "an entry without a log": "name the log or the run itself",
 }
 KINDS: dict[str, str] = {
     "a run": "my.run",
@@ -52,10 +52,9 @@ KINDS: dict[str, str] = {
     "a folder": "folder",
     "a log": "log.jsonl",
     "a list of JSON": "log.json",
-    "a baseline": "whole.json",
-    "a baseline without its run": "values.json",
-    "an entry": "entry:whole",
-    "an entry without its run": "entry:values",
+    "a file of scores": "values.csv",
+    "an entry": "history:whole",
+    "an entry without a log": "history:values",
     "a function of a file": "./any_search.py:search",
     "a function of a module": "any_search:search",
     "a described retriever": "search.yaml",
@@ -95,7 +94,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) ->
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "any_search", raising=False)
-    monkeypatch.setenv("RANKGAUGE_HISTORY", str(tmp_path / "history.db"))
+    monkeypatch.setenv("RANKGAUGE_HISTORY", str(tmp_path / "history"))
     rows = [{"query": query, "doc": doc, "score": score} for query, doc, _, score in scored(RANKINGS)]
     cases = [{"id": query, "query": TEXTS[query], "relevant_ids": docs} for query, docs in RELEVANT.items()]
     files = {
@@ -119,11 +118,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command) ->
     (tmp_path / "my.run.gz").write_bytes(gzip.compress(files["my.run"].encode()))
     (tmp_path / "folder").mkdir()
     parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "folder" / "part.parquet")
-    gate = ("gate", "qrels.txt", "my.run", *M)
-    assert command(*gate, "--write-baseline", "values.json").code == 0
-    assert command(*gate, "--write-baseline", "whole.json", "--save-run").code == 0
-    assert command("evaluate", "qrels.txt", "my.run", *M, "--save", "--tag", "values").code == 0
-    assert command("evaluate", "qrels.txt", "my.run", *M, "--save", "--save-run", "--tag", "whole").code == 0
+    evaluate = ("evaluate", "qrels.txt", "my.run", *M)
+    (tmp_path / "values.csv").write_text(command(*evaluate, "-q", "--format", "csv").out)
+    assert command(*evaluate, "--save", "--system", "values").code == 0
+    assert command(*evaluate, "--save", "--save-run", "--system", "whole").code == 0
     return tmp_path
 
 

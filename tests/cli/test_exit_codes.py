@@ -39,21 +39,21 @@ def _run(docs: dict[str, list[str]]) -> str:
 def _save_history(path: Path, ranks: list[int]) -> None:
     """One entry per day; each has the relevant document of every query at the rank of its day."""
     labels = {f"q{n}": {"d": 1} for n in range(12)}
-    with History.open(path) as history:
-        for day, rank in enumerate(ranks, 1):
-            docs = [*"uvwxyz"]
-            docs.insert(rank - 1, "d")
-            found = {query: {doc: -float(place) for place, doc in enumerate(docs)} for query in labels}
-            scores = evaluate(labels, found, ["RR"])
-            history.save(scores, labels, date=parse_time(f"2026-11-{day:02}"), git=GitState("ab" * 20, "main", True))
+    history = History.open(path)
+    for day, rank in enumerate(ranks, 1):
+        docs = [*"uvwxyz"]
+        docs.insert(rank - 1, "d")
+        found = {query: {doc: -float(place) for place, doc in enumerate(docs)} for query in labels}
+        scores = evaluate(labels, found, ["RR"])
+        history.save(scores, date=parse_time(f"2026-11-{day:02}"), git=GitState("ab" * 20, "main", True))
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two histories, and a benchmark with a copy in which a digit changed: made once, as they take a while."""
     folder = tmp_path_factory.mktemp("made")
-    _save_history(folder / "calm.db", [1] * 10)
-    _save_history(folder / "dropped.db", [1] * 6 + [4] * 4)
+    _save_history(folder / "calm", [1] * 10)
+    _save_history(folder / "dropped", [1] * 6 + [4] * 4)
     words = range(12)
     for name, lines in {
         "corpus.jsonl": [json.dumps({"_id": f"d{n}", "text": f"word{n}"}) for n in words],
@@ -150,11 +150,10 @@ CASES: dict[str, list[tuple[CheckOutcome, str]]] = {
         ("undecidable", "rq story.md nowhere"),
     ],
     "history check": [
-        ("pass", "history check --history made/calm.db --since 2026-11-04"),
-        ("fail", "history check --history made/dropped.db --since 2026-11-04"),
-        ("skipped", "history check --history made/dropped.db --since 2030-01-01"),
-        ("undecidable", "history check --history nowhere.db"),
-        ("undecidable", "history check --history made/dropped.db --since 2026-11-04 --exec no-such-program"),
+        ("pass", "history check --history made/calm --since 2026-11-04"),
+        ("fail", "history check --history made/dropped --since 2026-11-04"),
+        ("skipped", "history check --history made/dropped --since 2030-01-01"),
+        ("undecidable", "history check --history nowhere"),
     ],
     "benchmark run": [
         ("pass", "benchmark run made/good.yaml --out b"),

@@ -236,9 +236,9 @@ def test_the_workflow_gates_the_test_set_and_the_search_of_the_project(project: 
         return
     assert outcome.code == 0, outcome.err
     assert "pass" in Path("summary.md").read_text(encoding="utf-8")
-    assert Path(".rankgauge/history.db").is_file()
-    again = command(*gate, "--baseline", "history:main")
-    assert again.code in (0, 2)  # without a repository, entries have no branch
+    keep_baseline()
+    again = command(*gate, "--baseline", next(Path().glob("baseline*")))
+    assert again.code == 0, again.err
 
 
 def commit(message: str) -> None:
@@ -272,6 +272,10 @@ def test_the_gate_is_green_until_the_search_gets_worse(name: str, count: int, ci
     commit("first")
     push, pull = gates_of_github() if ci == "github" else gates_of_gitlab()
     assert command(*push).code == 0
+    keep = GITHUB if ci == "github" else GITLAB
+    copied = re.search(r"\bcp (\S+) (\S+)", keep.read_text(encoding="utf-8"))
+    assert copied is not None
+    shutil.copy(*copied.groups())
     commit("second")
     same = command(*pull)
     assert same.code == 0, same.err
@@ -316,7 +320,7 @@ def test_no_leaks_is_added_to_a_configuration_that_does_not_require_it(command: 
         GITHUB.unlink(missing_ok=True)
         assert command("init", "--ci", "github").code == 0
         gate, *_ = commands_of_github("pull_request", baseline="")
-        assert gate[3 : gate.index("--config")] == expected
+        assert gate[3 : gate.index("-o")] == expected
 
 
 @pytest.mark.parametrize("ci", ["github", "gitlab"])
@@ -441,13 +445,27 @@ def test_the_project_is_installed_if_it_can_be(command: Command) -> None:
         assert "pip install .\n" in text
 
 
-def commands_of_github(event: str = "push", *, baseline: str = "--baseline history:main") -> list[list[str]]:
+def keep_baseline() -> None:
+    """The step of the workflow that runs after a gate that passed."""
+    steps = yaml.safe_load(GITHUB.read_text(encoding="utf-8"))["jobs"]["gate"]["steps"]
+    keep = next(step["run"] for step in steps if step.get("name") == "Keep the baseline")
+    subprocess.run(shlex.split(keep), check=True)
+
+
+def baseline_of(text: str) -> str:
+    """The file of the baseline that a workflow names."""
+    found = re.search(r"--baseline (baseline[.\w]*)", text)
+    assert found is not None
+    return f"--baseline {found[1]}"
+
+
+def commands_of_github(event: str = "push", *, baseline: str | None = None) -> list[list[str]]:
     """The commands of the workflow on a first push, or on a pull request."""
     text = GITHUB.read_text(encoding="utf-8")
     steps = yaml.safe_load(text)["jobs"]["gate"]["steps"]
     lines = [step["run"] for step in steps if step.get("run", "").startswith("rankgauge ")]
-    values = ("", "--save --save-run") if event == "push" else (baseline, "")
-    return [shlex.split(line.replace("$BASELINE", values[0]).replace("$SAVE", values[1]))[1:] for line in lines]
+    compared = "" if event == "push" else baseline_of(text) if baseline is None else baseline
+    return [shlex.split(line.replace("$COMPARED", compared))[1:] for line in lines]
 
 
 def gates_of_github() -> tuple[list[str], list[str]]:
@@ -456,15 +474,16 @@ def gates_of_github() -> tuple[list[str], list[str]]:
 
 
 def gates_of_gitlab() -> tuple[list[str], list[str]]:
-    jobs = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))
+    text = GITLAB.read_text(encoding="utf-8")
+    jobs = yaml.safe_load(text)
     lines = [
         next(line for line in jobs[job]["script"] if line.startswith("rankgauge gate "))
-        for job in ("retrieval history", "retrieval quality")
+        for job in ("retrieval baseline", "retrieval quality")
     ]
-    first, later = (line.partition(" || ")[0].partition(" > ")[0] for line in lines)
+    first, later = (line.partition(" > ")[0] for line in lines)
     return (
-        shlex.split(first.replace("$BASELINE", ""))[1:],
-        shlex.split(later.replace("$BASELINE", "--baseline history:main"))[1:],
+        shlex.split(first.replace("$COMPARED", ""))[1:],
+        shlex.split(later.replace("$COMPARED", baseline_of(text)))[1:],
     )
 
 
@@ -479,11 +498,10 @@ def test_the_code_of_a_pull_request_gets_no_token_and_no_secret(command: Command
     steps = workflow["jobs"]["gate"]["steps"]
     assert steps[0]["with"] == {"persist-credentials": False}
     secret = [step for step in steps if "secrets." in str(step) or "github.token" in str(step)]
-    assert [step["name"] for step in secret] == ["Report changes", "Post"]
-    assert secret[0]["if"].startswith("github.event_name == 'push'")
+    assert [step["name"] for step in secret] == ["Post"]
     assert not any("rankgauge gate" in step["run"] or "pip" in step["run"] for step in secret)
     script = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))["retrieval quality"]["script"]
-    assert script[0] == "unset GITLAB_TOKEN RANKGAUGE_WEBHOOK"
+    assert script[0] == "unset GITLAB_TOKEN"
 
 
 def test_a_gate_of_files_runs_no_code(command: Command) -> None:
@@ -502,7 +520,7 @@ def test_the_scripts_of_gitlab_run(command: Command, warm_rankgauge: WarmProcess
     write_runs()
     assert command("init", "--ci", "gitlab", "--install", "rankgauge.whl").code == 0
     jobs = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))
-    for name in ("retrieval quality", "retrieval history"):
+    for name in ("retrieval quality", "retrieval baseline", "retrieval quality"):
         lines = [line for line in jobs[name]["script"] if not line.startswith("git ")]
         variables = {**warm_rankgauge.on_path(), "CI_COMMIT_BRANCH": "main", "CI_DEFAULT_BRANCH": "main"}
         done = subprocess.run(
@@ -554,7 +572,7 @@ def test_a_workflow_is_added_to_an_existing_configuration(command: Command) -> N
     before = Path("rankgauge.yaml").read_bytes()
     assert command("init", "--ci", "github").code == 0
     assert Path("rankgauge.yaml").read_bytes() == before
-    gate, _ = commands_of_github()
+    (gate,) = commands_of_github()
     assert gate[:5] == ["gate", "golden.jsonl", "./mine.py:find", "--require-each", "Success@10 >= 1"]
 
 
@@ -623,7 +641,7 @@ def test_the_workflow_installs_what_is_given(command: Command) -> None:
     assert command("init", "--install", wheel).code == 64
 
 
-def test_the_workflow_restores_the_history_and_only_a_push_saves_it(command: Command) -> None:
+def test_only_what_passed_on_main_becomes_the_baseline(command: Command) -> None:
     write_runs()
     command("init", "--ci", "github")
     command("init", "--ci", "gitlab")
@@ -633,13 +651,19 @@ def test_the_workflow_restores_the_history_and_only_a_push_saves_it(command: Com
         "actions/cache/restore",
         "actions/cache/save",
     ]
-    assert restore["with"]["path"] == save["with"]["path"] == ".rankgauge"
+    assert restore["with"]["path"] == save["with"]["path"]
     assert restore["with"]["key"] == save["with"]["key"]
     assert restore["with"]["key"].startswith(restore["with"]["restore-keys"])
-    assert save["if"].startswith("github.event_name == 'push'")  # what a fork ran must not become the history
+    names = [step.get("name") for step in steps]
+    keep = steps[names.index("Keep the baseline")]
+    assert names.index("Gate") < names.index("Keep the baseline") < names.index("Save the baseline")
+    assert keep["if"] == save["if"] == "github.event_name == 'push'"  # without always() or cancelled(): after a pass
+    assert keep["run"].endswith(f" {restore['with']['path']}")
     (gate,) = (step for step in steps if step.get("name") == "Gate")
-    assert gate["env"]["SAVE"] == "${{ github.event_name == 'push' && '--save --save-run' || '' }}"
+    assert "continue-on-error" not in gate
     jobs = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))
-    assert jobs[".retrieval"]["cache"]["paths"] == [".rankgauge/"]
     assert jobs["retrieval quality"]["cache"] == {"policy": "pull"}
-    assert jobs["retrieval history"]["rules"] == [{"if": "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"}]
+    own = jobs["retrieval baseline"]
+    assert own["rules"] == [{"if": "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"}]
+    assert own["script"][-1].startswith("cp ")
+    assert not any("||" in line for line in own["script"])

@@ -103,7 +103,7 @@ def test_k_is_the_deepest_cutoff_or_100(folder: Path, command: Command) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("my_live_app", "hint: results are a run, a log, a folder, a table, a stored baseline, entry:NAME, or a live"),
+        ("my_live_app", "hint: results are a run, a log, a folder, a table, scores, history:NAME, or a live"),
         ("my_live_app:", "hint: results are a run, a log"),
         ("https://search.example.org", "hint: describe the server in a YAML file, and name that file"),
         ("no_such_app:index", "cannot import no_such_app: No module named 'no_such_app'"),
@@ -314,7 +314,7 @@ def test_a_gate_fails_if_the_retriever_failed() -> None:
         (["qrels", "run", "-o", "x"], "--out applies to a live retriever"),
         (["cases.jsonl", "my_live_app:index", "-o", "cases.jsonl"], "would overwrite the input cases.jsonl"),
         (["cases.jsonl", "my_live_app:index", "my_live_app:make", "-o", "x"], "would be a TREC run"),
-        (["cases.jsonl", "history:main"], "'history:main' names no results"),
+        (["cases.jsonl", "history:main"], "no history at .rankgauge/history"),
     ],
 )
 def test_wrong_combinations_are_usage_errors(

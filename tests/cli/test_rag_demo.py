@@ -169,7 +169,7 @@ def test_the_history_keeps_tokens_and_money(command: Command, logs: Path) -> Non
     assert row_of(listed, "entry")[-4:] == ["p95", "ms", "tokens", "cost"]
     assert row_of(listed, "2026-11-02")[-3:] == ["250", "1,727", "1.5"]
     named = command("history", "list", "-m", "total_tokens").out
-    assert row_of(named, "2026-11-01") == ["2026-11-01", "log.jsonl", "81,613"]
+    assert row_of(named, "2026-11-01")[1:] == ["log", "81,613"]
     shown = command("history", "show", "2026-11-01").out
     assert row_of(shown, "cost") == ["cost", "0.5", "per", "query,", "30", "in", "total"]
     trend = command("history", "trend", "-m", "R@10").out
@@ -178,10 +178,8 @@ def test_the_history_keeps_tokens_and_money(command: Command, logs: Path) -> Non
     assert (point["mean_tokens"], point["mean_cost"]) == (81_613 / 60, 0.5)
     command("history", "trend", "--html", "page.html")
     assert "Tokens per query" in Path("page.html").read_text()
-    command("history", "export", "-o", "out")
-    assert command("history", "import", "out", "--history", "copy.db").code == 0
-    copied = command("history", "show", "2026-11-01", "--history", "copy.db", "--format", "json").out
-    assert json.loads(copied)["entry"]["cost"]["total_tokens"] == 81_613
+    saved = command("history", "show", "2026-11-01", "--format", "json").out
+    assert json.loads(saved)["entry"]["cost"]["total_tokens"] == 81_613
 
 
 def test_both_classes_of_questions_are_counted_wherever_queries_are(command: Command) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 import pytest
+from rankgauge.history.store import PruneRule
 
 from rankgauge import Conventions, Settings, Statistics, UsageError
 from rankgauge.adapters.story.retrieval_quality import StorySearch
@@ -24,7 +25,6 @@ from rankgauge.config.schema import Config
 from rankgauge.core.settings import ELEMENTS, KINDS, LIMITS, NOUNS, Declared, declared
 from rankgauge.history.entries import EntryFilter
 from rankgauge.history.quality_checks import CheckOptions
-from rankgauge.history.store import PruneRule
 from rankgauge.history.trends import TrendOptions
 from rankgauge.io.byte_streams import Limits
 from rankgauge.io.corpus.chunking import Chunking

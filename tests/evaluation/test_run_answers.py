@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rankgauge import Conventions, InputError, compare, evaluate, gate
 from rankgauge.evaluation.run_answers import threshold_curve
-from rankgauge.history.store import saved_entry
+from rankgauge.history import History
 from rankgauge.stats.proportions import auroc
 from tests.conftest import Outcome
 
@@ -301,19 +301,17 @@ def test_the_history_keeps_the_classes_and_what_is_forbidden(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = log(tmp_path, *({**row, **forbidden} for row in _rows(3)))
-    for day in ("2026-11-01", "2026-11-02"):
-        assert command("evaluate", path, "--save", "--save-run", "--set", f"history.date={day}").code == 0
-    compared = command("history", "compare", "2026-11-01", "2026-11-02")
-    assert compared.code == 0, compared.err
-    entry = saved_entry("2026-11-02")
-    assert entry.qrels is not None
-    assert entry.qrels.unanswerable == [f"q{n}" for n in range(30, 60)]
-    assert entry.qrels.forbidden.get("q01", ()) == tuple(forbidden.get("forbidden", ()))
-    assert command("history", "export", "-o", "out").code == 0
-    assert command("history", "import", "out", "--history", "copy.db").code == 0
-    copied = saved_entry("2026-11-02", "copy.db")
-    assert copied.qrels is not None
-    assert copied.qrels.sha256 == entry.qrels.sha256 == entry.summary.labels
+    expected = command("evaluate", path, "--save", "--save-run", "--format", "json", "-q")
+    (entry,) = History.open(create=False).entries()
+    again = command("evaluate", entry.log, "--format", "json", "-q")
+    assert again.code == expected.code == 0, again.err
+    runs = [json.loads(outcome.out)["runs"][0] for outcome in (expected, again)]
+    assert runs[0]["per_query"] == runs[1]["per_query"]
+    scores = json.loads(command("evaluate", entry.path, "--format", "json", "-q").out)["runs"][0]
+    assert scores["per_query"] == runs[0]["per_query"]
+    assert {name: row["value"] for name, row in scores["measures"].items()} == {
+        name: row["value"] for name, row in runs[0]["measures"].items()
+    }
 
 
 def test_answers_and_leaks_ask_a_live_retriever_for_no_more_than_other_measures_do() -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rankgauge.comparison.gate.baseline_file import read_baseline
+from rankgauge.history.entry_codec import read_entry, read_labels
 
 from rankgauge.adapters.pipeline.pipeline_log import evaluate_pipeline
 from rankgauge.adapters.story.retrieval_quality import read_labeled_queries
@@ -19,7 +21,6 @@ from rankgauge.adapters.story.story import read_story
 from rankgauge.benchmark.folder import MANIFEST
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.cli.main import run
-from rankgauge.comparison.gate.baseline_file import read_baseline
 from rankgauge.config.band_sources import load_bands
 from rankgauge.config.config_file import load_config, load_judge_section
 from rankgauge.config.retriever_settings import RetrieverCalls
@@ -27,7 +28,6 @@ from rankgauge.core.run import Run
 from rankgauge.errors import RetrieverError
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.history import EntryFacts, GitState, History
-from rankgauge.history.entry_codec import read_entry, read_labels
 from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.formats.judgment_lines import Inclusion, Judgment, read_judgments
 from rankgauge.io.queries import read_queries, read_query_ids

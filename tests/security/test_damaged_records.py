@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rankgauge.comparison.gate.baseline_file import write_baseline
 
 from rankgauge import InputError, RankgaugeError
 from rankgauge.benchmark.folder import MANIFEST
 from rankgauge.benchmark.verify import verify_benchmark
-from rankgauge.comparison.gate.baseline_file import write_baseline
 from rankgauge.comparison.gate.gate import gate
 from rankgauge.core.ids import Ids
 from rankgauge.io.corpus.corpus_files import read_corpus

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from rankgauge.comparison.gate.baseline_file import read_baseline
 
 import rankgauge
 from rankgauge import RankgaugeError, RankgaugeWarning, read_corpus, read_qrels, read_queries, read_run
 from rankgauge.adapters.story.story import read_story
-from rankgauge.comparison.gate.baseline_file import read_baseline
 
 SOURCE = Path(rankgauge.__file__).parent
 # Repeated, between a beginning and an end, these are the texts that make a regular expression try again and again.

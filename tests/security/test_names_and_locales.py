@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from rankgauge.comparison.gate.baseline_file import read_baseline
+
 from rankgauge.errors import printable
 from rankgauge.io.formats.json_text import json_text
 

@@ -49,6 +49,7 @@ SEARCH_NAMES = ("search", "retrieve", "find", "query", "lookup")
 QUERY_NAMES = ("query", "question", "text", "q", "prompt", "search_query")
 STARTER_MARK = "replace-this-with-your-search"  # of the search.py that init writes
 MAX_FILES = 500  # of each folder, so that a large one is not read to its end
+TODAY = "today.jsonl"  # what a live retriever answered
 FEW_QUERIES = 10  # below, a test of drops cannot fail on a few lost queries
 EACH, MEAN = "Success@10 >= 1", "nDCG@10 >= 0.01"
 MEASURES = "nDCG@10, RR@10, Success@10"  # of a search in production, which returns few documents
@@ -107,12 +108,22 @@ class GatePlan:
         return words + ([] if self.file is None else ["--no-code"])
 
     @property
+    def log(self) -> str:
+        """The results that become the next baseline: what the search returned, or their file."""
+        return TODAY if self.file is None else self.file
+
+    @property
+    def baseline(self) -> str:
+        """The file of the baseline."""
+        return f"baseline{''.join(Path(self.log).suffixes)}"
+
+    @property
     def arguments(self) -> str:
         """The arguments and options of the gate, as a shell takes them, without its configuration."""
         options: list[str] = []
         for key, value in self.added.items():
             options += [f"--{key.replace('_', '-')}", *([] if value is True else [str(value)])]
-        return shlex.join([*self.words, *options])
+        return shlex.join([*self.words, *options, *(["-o", self.log] if self.file is None else [])])
 
     @property
     def file(self) -> str | None:
@@ -127,7 +138,7 @@ class GatePlan:
         what = self.labels.path if self.results is None else f"{self.results} on {self.labels.path}"
         demands = {"require_each": f"every query must reach {self.labels.demands['require_each']}"}
         demands["require"] = (
-            f"the mean must reach {self.labels.demands['require']}, and must not drop from the history of main"
+            f"the mean must reach {self.labels.demands['require']}, and must not drop from the last that passed on main"
         )
         how = [demands[key] for key in self.requirements if key in demands]
         how += ["no forbidden document may be returned"] if self.labels.has_forbidden else []
@@ -138,6 +149,7 @@ class GatePlan:
     def names(self, install: Install, folder: Path) -> dict[str, str]:
         """The values of the placeholders of a workflow."""
         names = {"GATED": self.arguments, "COMMENT": install.comment, "INSTALL": install.requirement}
+        names |= {"LOG": shlex.quote(self.log), "BASELINE": self.baseline}
         if self.file is not None:
             names["FILE"] = self.file
         if (folder / "requirements.txt").is_file():

@@ -352,7 +352,15 @@ CONDITION = re.compile(r" <IF ([A-Z]+)>$")
 PLAIN_YAML = re.compile(r"[A-Za-z_./][\w./+-]*( [\w./+,-]+)*")  # which YAML reads as text without quotes
 
 
-WRITTEN_AS_IS = ("REQUIREMENT", "EACH", "LEAKS", "MEASURES", "GATED")  # in quotes already, plain, or in a comment
+WRITTEN_AS_IS = (
+    "REQUIREMENT",
+    "EACH",
+    "LEAKS",
+    "MEASURES",
+    "GATED",
+    "LOG",
+    "BASELINE",
+)  # in quotes already, plain, or in a comment
 
 
 def config_text(plan: StartPlan) -> str:

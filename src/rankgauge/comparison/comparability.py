@@ -79,8 +79,9 @@ class Depth(NamedTuple):
 
 def depth_of(hits: Hits, extras: RunExtras | None) -> Depth:
     """The k that was asked for, else the largest depth if at least half of the answered queries end exactly there."""
-    if extras is not None and extras.requested_k is not None:
-        return Depth(extras.requested_k, is_requested=True)
+    asked = None if extras is None else extras.logged_k if extras.requested_k is None else extras.requested_k
+    if asked is not None:
+        return Depth(asked, is_requested=True)
     return Depth(common_depth(hits.retrieved), is_requested=False)
 
 

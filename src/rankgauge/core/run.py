@@ -51,6 +51,7 @@ class RunExtras:
     cost: Mapping[str, float] = field(default_factory=dict)  # by query id, in the user's currency
     system: str | None = None  # whose results they are, if a log says so in every row
     collection: str | None = None
+    logged_k: int | None = None  # how many results each query was asked for when a log was written
 
     def to_dict(self) -> dict[str, Any]:
         """Latency and failures for JSON."""

@@ -22,6 +22,7 @@ from rankgauge.evaluation.label_versions import LabelVersions
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import source_name
 from rankgauge.io.formats.score_tables import ScoreTable, is_scores, read_scores
+from rankgauge.io.input_kinds import HISTORY, later
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
@@ -159,6 +160,7 @@ def only_scores(labels: Any, results: Sequence[Any], reading: Reading) -> list[G
 
     Scores that are named first, where labels are, are the first of the systems.
     """
+    labels, *results = (_resolved(one) for one in (labels, *results))
     named = [*([] if labels is None else [labels]), *results]
     if not named or (labels is not None and not is_given(labels, reading)):
         return None
@@ -172,6 +174,13 @@ def only_scores(labels: Any, results: Sequence[Any], reading: Reading) -> list[G
     systems = [system for result in named for system in as_given(result, reading) or []]
     _check_no_effect(reading)
     return systems
+
+
+def _resolved(result: Any) -> Any:
+    """The file of saved results that are named after a branch or a system; anything else as it is."""
+    if not isinstance(result, str) or not result.startswith(HISTORY):
+        return result
+    return later("history")(result)
 
 
 def _shown(source: Any) -> str:

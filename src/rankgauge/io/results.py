@@ -32,6 +32,7 @@ from rankgauge.io.formats.log_rows import QUIET_NOTES
 from rankgauge.io.formats.named_columns import LABEL_ROLES, SHARED_ROLES
 from rankgauge.io.input_kinds import (
     COMMAND,
+    HISTORY,
     InputKinds,
     is_live,
     is_stored,
@@ -179,7 +180,7 @@ class _Opener:
         return self.kinds.matching
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
-        results = [*chain(*(self._given(result) for result in results))]
+        results = [*chain(*(self._given(self._resolved(result)) for result in results))]
         named, (path, system) = labels, self._split_system(labels)
         sources = [self._split_system(result) for result in results]
         loaded = labels = self.kinds.loaded(path)
@@ -266,6 +267,11 @@ class _Opener:
         own_id = None if self.matching is None else self.matching.own_id
         facts = (is_by_text, are_cases, tuple(live_rows), answered, own_id, label_set)
         return OpenedInputs(labels, ready, queries, notes, *facts)
+
+    def _resolved(self, result: Any) -> Any:
+        """The file of saved results that are named after a branch or a system; anything else as it is."""
+        is_saved = isinstance(result, str) and result.startswith(HISTORY)
+        return later("history")(result, self.opening.history) if is_saved else result
 
     def _given(self, result: Any) -> list[Any]:
         """Each system of scores; any other result as it is."""

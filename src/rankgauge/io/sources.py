@@ -341,6 +341,8 @@ def can_be_scores(data: Any) -> bool:
         return False
     if not isinstance(data, (str, Path)):
         return isinstance(data, Mapping) or hasattr(data, "columns") or hasattr(data, "measures")
+    if str(data).startswith("history:"):
+        return True
     path = Path(file_of(data))
     try:
         if is_dataset(data) or not path.is_file():

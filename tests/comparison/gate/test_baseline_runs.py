@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rankgauge.comparison.gate.baseline_file import read_baseline
 
 from rankgauge import Conventions, InputError, UsageError, compare, evaluate_runs, gate, write_baseline
 from rankgauge.comparison import Baseline
-from rankgauge.comparison.gate.baseline_file import read_baseline
 from rankgauge.render.documents.gate import document
 from rankgauge.render.formats.terminal import as_text
 

@@ -42,7 +42,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     ]
     for words, code in commands:
         assert run([str(word) for word in words]) == code
-    (folder / "history.html").write_text(history_page(filled(folder / "history.db")), encoding="utf-8")
+    (folder / "history.html").write_text(history_page(filled(folder / "history")), encoding="utf-8")
     view = compare(qrels, [lexical, vector])._repr_html_()
     (folder / "notebook.html").write_text(NOTEBOOK.format(body="", views=view), encoding="utf-8")
     return {"demo": demo / "report.html", **{path.stem: path for path in folder.glob("*.html")}}

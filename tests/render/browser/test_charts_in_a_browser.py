@@ -53,8 +53,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
     for name, made in reports.items():
         (folder / f"{name}.html").write_text(as_html(made), encoding="utf-8")
-    with filled(folder / "history.db") as history:
-        (folder / "history.html").write_text(as_html(history), encoding="utf-8")
+    history = filled(folder / "history")
+    (folder / "history.html").write_text(as_html(history), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in (*reports, "history")}
 
 

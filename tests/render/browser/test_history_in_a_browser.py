@@ -24,10 +24,10 @@ pytestmark = pytest.mark.slow
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("histories")
     for name in ("plain", "hostile", "many"):
-        with filled(folder / f"{name}.db", hostile=name == "hostile") as history:
-            if name == "many":
-                multiply(history, 10_000)
-            (folder / f"{name}.html").write_text(as_html(history), encoding="utf-8")
+        history = filled(folder / name, hostile=name == "hostile")
+        if name == "many":
+            multiply(history, 10_000)
+        (folder / f"{name}.html").write_text(as_html(history), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in ("plain", "hostile", "many")}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
+from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,7 +28,8 @@ def entry(collection: str, system: str, branch: str | None, value: float | None)
         "coverage": 0.5,
         "cost": asdict(Cost(calls=3, p50=12.5, p95=20.0)),
     }
-    return EntrySummary("2026-11-02", "0" * 32, "2026-11-02T10:11:12Z", system, collection, "", False, facts)
+    named = {"saved": "2026-11-02T10:11:12Z", "system": system, "collection": collection, "labels": ""}
+    return EntrySummary(Path("2026-11-02.jsonl"), {**facts, **named})
 
 
 def families(text: str) -> dict[str, list[tuple[str, str]]]:

@@ -12,10 +12,6 @@ from tests.render.html.reports import CLOSING, IMAGE, SCRIPT
 
 QUERIES, ENTRIES, CHANGE = 12, 9, 5  # the first system improves at the entry with this index
 FIRST_DAY = datetime(2026, 11, 1, 9, tzinfo=UTC)
-COPY = """INSERT INTO entries SELECT NULL, name || '-' || ?, printf('%032x', ?), saved, branch, system, collection,
-    labels, has_run, facts FROM entries WHERE id = 1"""
-COPY_VALUES = """INSERT INTO contents SELECT id, (SELECT scores FROM contents WHERE entry = 1), NULL
-    FROM entries WHERE id > ?"""
 
 
 def ranking(name: str, shift: int, noise: int = 0) -> Run:
@@ -41,16 +37,16 @@ def fill(history: History, *, hostile: bool = False) -> None:
             run = ranking(system, shift, number)
             scores = evaluate(qrels, run, ["nDCG@10", "RR", "NumRet"])
             cost = Cost(QUERIES, 5.0 + number, 9.0 + number, 12.0, 1000, 0.5)
-            facts = EntryFacts(("release",) if number == 3 else (), SCRIPT if hostile else "gate", None, cost, 0.5)
+            facts = EntryFacts(SCRIPT if hostile else "gate", None, cost, 0.5)
             git = GitState(f"{number:07d}{'a' * 33}", branch, False)
-            history.save(scores, qrels, facts=facts, date=FIRST_DAY + timedelta(days=number), git=git)
+            history.save(scores, facts=facts, date=FIRST_DAY + timedelta(days=number), git=git)
     other = labels(collections[1])
     scores = evaluate(other, ranking(systems[1], 1), ["FirstRel"])
-    history.save(scores, other, date=FIRST_DAY, git=GitState())
+    history.save(scores, date=FIRST_DAY, git=GitState())
 
 
 def filled(path: Path, *, hostile: bool = False) -> History:
-    """A history in a new file."""
+    """A history in a new folder."""
     history = History.open(path)
     fill(history, hostile=hostile)
     return history
@@ -58,7 +54,7 @@ def filled(path: Path, *, hostile: bool = False) -> History:
 
 def multiply(history: History, entries: int) -> None:
     """Copy the first entry until there are this many."""
-    count = history.count()
-    with history.database.transaction() as connection:
-        connection.executemany(COPY, [(number, number) for number in range(count + 1, entries + 1)])
-        connection.execute(COPY_VALUES, (count,))
+    first, count = history.entries()[0].path, history.count()
+    data = first.read_bytes()
+    for number in range(count + 1, entries + 1):
+        first.with_name(f"{first.name[:20]}-copy-{number:08}.jsonl").write_bytes(data)

@@ -42,7 +42,7 @@ WORKFLOW_FILES = {"github": ".github/workflows/retrieval.yml", "gitlab": ".gitla
 @click.option(
     "--ci",
     type=click.Choice(list(WORKFLOW_FILES)),
-    help="Write a workflow that gates pull requests, posts a summary and keeps the history.",
+    help="Write a workflow that gates pull requests, posts a summary and keeps a baseline.",
 )
 @click.option(
     "--install",

@@ -34,6 +34,7 @@ from rankgauge.io.formats.json_text import (
 )
 from rankgauge.io.formats.log_rows import Log
 from rankgauge.io.formats.named_columns import (
+    ASKED_KEY,
     METADATA_NAMES,
     TEXT_FIELD_NAMES,
     columns_for,
@@ -172,8 +173,16 @@ def _extras(log: Log, faults: Faults) -> RunExtras | None:
         cost=cost,
         system=system,
         collection=collection,
+        logged_k=_logged_k(log),
     )
-    return extras if any((texts, metadata, latencies, errors, refused, tokens, cost, system, collection)) else None
+    return extras if extras != RunExtras() else None
+
+
+def _logged_k(log: Log) -> int | None:
+    """How many results each query was asked for, if every row says the same."""
+    asked = [record.get(ASKED_KEY) for record in log.records.records]
+    number = asked[0] if asked and all(one == asked[0] for one in asked) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else None
 
 
 def _said_by_all(log: Log, key: str) -> str | None:

@@ -17,7 +17,7 @@ from rankgauge.core.run import Run, RunExtras, Status
 from rankgauge.errors import InputError
 from rankgauge.io.atomic_files import write_atomically
 from rankgauge.io.formats.json_text import infinite_score, json_bytes, plain_json
-from rankgauge.io.formats.named_columns import Kind, normalize_name
+from rankgauge.io.formats.named_columns import ASKED_KEY, Kind, normalize_name
 from rankgauge.io.text_checks import int_if_exact, replace_lone_surrogates
 
 if TYPE_CHECKING:
@@ -115,6 +115,9 @@ def _result_records(run: Run, own_id: Callable[[str], str] | None = None) -> Ite
                 result["metadata"] = metadata[doc]
             retrieved.append(result)
         record: LogRecord = {"query_id": query, "retrieved": retrieved}
+        asked = extras.requested_k if extras.requested_k is not None else extras.logged_k
+        if asked is not None:
+            record[ASKED_KEY] = asked
         latency = extras.latency_ms.get(query)
         if latency is not None and math.isfinite(latency):
             record["latency_ms"] = latency

@@ -73,6 +73,7 @@ DOC_ID_NAMES = ("_id", "doc_id", "docno", "document_id", "pid", "passage_id", "c
 TITLE_NAMES = ("title", "headline", "name")
 TEXT_NAMES = ("text", "query", "question", "title", "user_input", "prompt", "contents", "body")
 LISTED_NAMES = 12
+ASKED_KEY = "requested_k"  # in a log: how many results a live retriever was asked for
 
 
 def normalize_name(name: str) -> str:

@@ -115,7 +115,9 @@ def is_scores(source: Any, reading: Reading) -> bool:
             _check_no_baseline(str(source), head.text)
             record = head.record
             if record is None or _is_entry_of_mapping(record):
-                return _has_schema(head.text) or _begins_with_measures(stream.grow_head(FIRST_ENTRY_BYTES) or b"", head)
+                return _has_schema(head.text) or _begins_with_measures(
+                    stream.grow_head(FIRST_ENTRY_BYTES) or head.data, head
+                )
             return _is_score_record(record, reading)
         names = header_names(head)
     return len(names) > 1 and _are_score_names(names, reading)
