@@ -73,7 +73,7 @@ def test_a_series_is_a_system_whatever_its_files_are_called(command: Command, fo
     assert {(entry.system, entry.collection) for entry in entries()} == {("search", "shop")}
     done = command("history", "check", "--since", "2026-11-01", "-m", "RR")
     assert done.code == 1
-    assert done.out.startswith("RR of search on shop: −0.4444 since 2026-11-07T00-00-00Z-search-")
+    assert done.out.startswith("RR of search on shop: −0.4444 since 2026-11-07 (p < 0.001)")
     named = command("evaluate", name, "-m", "RR", "--save", "--system", "other")
     assert named.code == 0
     assert entries()[-1].system == "other"
@@ -182,8 +182,8 @@ def saved(command: Command) -> None:
 @pytest.mark.usefixtures("saved")
 def test_the_listing_shows_the_newest_first(command: Command) -> None:
     lines = command("history", "list").out.splitlines()
-    assert lines[0].split()[:3] == ["entry", "system", "nDCG@10"]
-    assert [line[:10] for line in lines[1:3]] == ["2026-11-02", "2026-11-01"]
+    assert lines[0].split()[:3] == ["entry", "saved", "system"]
+    assert [line.split()[1] for line in lines[1:3]] == ["2026-11-02", "2026-11-01"]
     assert max(map(len, lines[:3])) <= 80
     assert "1 older entry not shown" in command("history", "list", "-n", "1").out
     assert "2026-11-02" not in command("history", "list", "--system", "one").out

@@ -44,6 +44,12 @@ class Evaluation(HtmlView):
     joined: tuple[Joined, ...]  # none if some runs were scored elsewhere
     scores: tuple[Scores, ...]
     texts: Mapping[str, str] = field(default_factory=dict)  # of queries
+    beside_scores: tuple[Joined | None, ...] = ()  # the join of each ranking, if there are scores, too
+
+    def join_of(self, row: int) -> Joined | None:
+        """The join of one of the systems; None if it is known by its scores alone."""
+        joins = self.joined or self.beside_scores
+        return joins[row] if joins else None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scores", ResultTuple(self.scores))
@@ -221,8 +227,9 @@ def evaluate_measures(
     judgments = conventions.judgments(judgments)
     check_runs(runs)
     if any(hasattr(run, "scores_like") for run in runs):
-        scores = _scores_of_each(judgments, runs, requested, conventions, reading)
-        return Evaluation(judgments, (), tuple(scores), texts).uniquely_named()
+        scores, joins_of_rankings = _scores_of_each(judgments, runs, requested, conventions, reading)
+        evaluation = Evaluation(judgments, (), tuple(scores), texts, tuple(joins_of_rankings))
+        return evaluation.uniquely_named()
     joins = _joins(judgments, runs, requested, conventions, reading)
     scores = [score(judgments, joined, requested, conventions) for joined in joins]
     _warn_of_swapped_values(joins)
@@ -268,19 +275,22 @@ def needs_answers(measures: Iterable[Measure]) -> bool:
 
 def _scores_of_each(
     qrels: Qrels, runs: Sequence[AnyRun], requested: tuple[Measure, ...], conventions: Conventions, reading: Reading
-) -> list[Scores]:
-    """The scores of runs of which some are scored already."""
+) -> tuple[list[Scores], list[Joined | None]]:
+    """The scores of runs of which some are scored already, and the joins of the others."""
     scores: list[Scores] = []
+    kept: list[Joined | None] = []
     for run in runs:
         if hasattr(run, "scores_like"):
             values: StoredValues = run
             empty = Run.from_dict({query: {} for query in qrels.queries.to_text()})
             like = _joins(qrels, [empty], requested, conventions, reading)[0]
             scores.append(values.scores_like(score(qrels, like, requested, conventions), qrels))
+            kept.append(None)
         else:
             joins = _joins(qrels, [run], requested, conventions, reading)
             scores += [score(qrels, joined, requested, conventions) for joined in joins]
-    return scores
+            kept += joins
+    return scores, kept
 
 
 def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventions: Conventions) -> Scores:

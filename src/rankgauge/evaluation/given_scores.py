@@ -21,7 +21,7 @@ from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.label_versions import LabelVersions
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import source_name
-from rankgauge.io.formats.score_tables import ScoreTable, is_scores, read_scores
+from rankgauge.io.formats.score_tables import ScoreTable, is_scores, read_scores, score_kind
 from rankgauge.io.input_kinds import HISTORY, later
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.measure import Measure
@@ -113,6 +113,9 @@ class GivenScores:
         )
 
 
+IN_MEMORY = (GivenScores, ScoreTable, Scores)
+
+
 def _other_conventions(table: ScoreTable, conventions: Conventions) -> str | None:
     """How the values of a table were made, if not under these conventions; None if it was the same."""
     if table.conventions is None:
@@ -133,7 +136,7 @@ def as_given(result: Any, reading: Reading) -> list[Any] | None:
 
 def is_given(result: Any, reading: Reading) -> bool:
     """Whether a result is scores."""
-    return isinstance(result, (GivenScores, ScoreTable, Scores)) or is_scores(result, reading)
+    return isinstance(result, IN_MEMORY) or is_scores(result, reading)
 
 
 def table_of(scores: Scores) -> ScoreTable:
@@ -165,7 +168,7 @@ def only_scores(labels: Any, results: Sequence[Any], reading: Reading) -> list[G
     if not named or (labels is not None and not is_given(labels, reading)):
         return None
     if not all(is_given(result, reading) for result in results):
-        if labels is None:
+        if labels is None or (not isinstance(labels, IN_MEMORY) and score_kind(labels, reading) != "certain"):
             return None
         raise UsageError(
             f"{_shown(labels)} holds scores, and labels come first",

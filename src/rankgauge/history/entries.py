@@ -24,9 +24,18 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95  # of the intervals in a summary
 SAVED_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
+ENTRY_NAME = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2})T(?P<time>\d{2}-\d{2})-\d{2}Z-")
 AGO = re.compile(r"(\d{1,6})([hdw])")
 ENDING, LOG_ENDING = ".jsonl", ".log.jsonl.gz"
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+
+
+def entry_label(name: str) -> str:
+    """The day in an entry's name, with hours and minutes unless it has none; another name as it is."""
+    match = ENTRY_NAME.match(name)
+    if match is None:
+        return name
+    return match["day"] if match["time"] == "00-00" else f"{match['day']} {match['time'].replace('-', ':')}"
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,11 @@ class EntrySummary(HtmlView):
     def name(self) -> str:
         """The name of its file, without the ending."""
         return self.path.name.removesuffix(ENDING)
+
+    @property
+    def label(self) -> str:
+        """What it is called where there is little room: its day, and the time if that is known."""
+        return entry_label(self.name)
 
     @property
     def saved(self) -> str:

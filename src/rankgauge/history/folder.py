@@ -387,7 +387,7 @@ def save_evaluation(
         raise UsageError(f"--system names one system, and there are {len(rows)}", hint="leave it out")
     for row in rows:
         scores = evaluation.scores[row]
-        joined = evaluation.joined[row] if evaluation.joined else None
+        joined = evaluation.join_of(row)
         facts = replace(
             options.facts,
             cost=(costs or {}).get(scores.run, options.facts.cost),

@@ -11,7 +11,7 @@ from rankgauge.core.formatting import p_equals, plural, signed
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.settings import Section, check_settings, setting, setting_of
 from rankgauge.errors import UsageError, printable
-from rankgauge.history.entries import ALL_ENTRIES, EntryFilter, EntrySummary
+from rankgauge.history.entries import ALL_ENTRIES, EntryFilter, EntrySummary, entry_label
 from rankgauge.history.trends import EntrySeries, TrendOptions, measure_values, series_of, trend_changes
 from rankgauge.measures.names import parse_measure
 from rankgauge.measures.registry import DEFAULT_MEASURES
@@ -74,7 +74,7 @@ class QualityChange:
         commit = f", commit {self.commit[:12]}" if self.commit else ""
         return (
             f"{self.measure} of {printable(self.system)} on {printable(self.collection)}{branch}: "
-            f"{signed(self.difference, DIGITS)} since {self.entry}{commit} ({p_equals(self.p)})"
+            f"{signed(self.difference, DIGITS)} since {entry_label(self.entry)}{commit} ({p_equals(self.p)})"
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A gate keeps no run in memory: a file is read again for the cause of a drop, and to be scored with other labels."""
+"""A gate keeps no run in memory: a file is read again for the documents that a drop lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import InputError, Reading, gate, write_baseline
+from rankgauge import InputError, Reading, gate
 
 Ranked = Callable[..., dict[str, dict[str, float]]]
 Command = Callable[..., Any]
@@ -59,12 +59,12 @@ def test_no_run_is_kept_and_none_is_opened_for_a_pass(good: Path, judged: Any) -
     assert [(joined.run, joined.top) for joined in result.evaluation.joined] == [(None, None)] * 2
 
 
-def test_runs_are_kept_if_they_are_asked_for(good: Path, judged: Any, tmp_path: Path) -> None:
-    result = gate(judged, good, MEASURES, baseline=good, reading=Reading(keep_rankings=True))
-    assert result.current is not None
-    result.current.write(tmp_path / "b.json", keep_runs=True)
-    (ranking,) = json.loads((tmp_path / "b.json").read_text())["rankings"]
-    assert len(ranking["scores"]) == 30
+def test_runs_are_kept_if_they_are_asked_for(good: Path, lost: Path, judged: Any) -> None:
+    result = gate(judged, lost, MEASURES, baseline=good, reading=Reading(keep_rankings=True))
+    runs = [joined.run for joined in result.evaluation.joined]
+    assert [run is not None and (run.name, len(run.queries)) for run in runs] == [("lost", 30), ("good", 30)]
+    again = gate(judged, lost, MEASURES, baseline=good)
+    assert (result.compared, result.lost) == (again.compared, again.lost)
 
 
 @pytest.mark.parametrize("corpus", [None, [*(f"d{n}" for n in range(30)), *(f"e{n}" for n in range(4, 30))]])
@@ -72,51 +72,39 @@ def test_the_cause_of_a_drop_is_found_in_a_file_and_in_a_pipe(
     good: Path, lost: Path, judged: Any, ranked: Ranked, in_pipe: Callable[[Path], Path], corpus: Any
 ) -> None:
     in_memory = gate(judged, ranked(bad=range(4), rename=range(4, 16)), MEASURES, baseline=ranked(), corpus=corpus)
-    assert in_memory.blame is not None
-    assert in_memory.blame.documents
+    assert in_memory.lost is not None
+    assert in_memory.lost.documents == sorted(f"{kind}{n}" for kind in "de" for n in range(4, 16))
+    assert bool(in_memory.lost.unknown) == (corpus is not None)
     for run, baseline in ((lost, good), (in_pipe(lost), good), (lost, in_pipe(good))):
         result = gate(judged, run, MEASURES, baseline=baseline, corpus=corpus)
-        assert result.blame == in_memory.blame
+        assert result.lost == in_memory.lost
         assert result.compared == in_memory.compared
 
 
-@pytest.mark.parametrize("keep_run", [False, True])
-def test_a_run_in_a_file_or_a_pipe_is_scored_with_the_labels_of_the_baseline(
-    good: Path,
-    lost: Path,
-    judged: Any,
-    ranked: Ranked,
-    in_pipe: Callable[[Path], Path],
-    tmp_path: Path,
-    keep_run: bool,
+def test_a_run_in_a_file_or_a_pipe_is_scored_with_todays_labels(
+    good: Path, lost: Path, judged: Any, ranked: Ranked, in_pipe: Callable[[Path], Path]
 ) -> None:
-    baseline = tmp_path / "b.json"
-    write_baseline(baseline, judged, good, MEASURES, keep_run=keep_run)
+    """Labels that changed since a baseline was made apply to both sides."""
     judged["q03"]["s"] = 2
     del judged["q04"]["e4"]
-    in_memory = gate(judged, ranked(bad=range(4), rename=range(4, 16)), baseline=baseline)
-    assert in_memory.growth is not None
-    for run in (lost, in_pipe(lost)):
-        result = gate(judged, run, baseline=baseline)
-        assert (result.growth, result.compared, result.blame) == (
-            in_memory.growth,
-            in_memory.compared,
-            in_memory.blame,
-        )
+    in_memory = gate(judged, ranked(bad=range(4), rename=range(4, 16)), MEASURES, baseline=ranked())
+    assert in_memory.baseline is not None
+    assert in_memory.scores.per_query("RR")["q03"] == 1
+    assert in_memory.baseline.scores.per_query("nDCG@10")["q03"] != 1
+    assert in_memory.lost is not None
+    assert "e4" not in in_memory.lost.documents
+    for run, baseline in ((lost, good), (in_pipe(lost), good), (lost, in_pipe(good))):
+        result = gate(judged, run, MEASURES, baseline=baseline)
+        assert (result.compared, result.lost) == (in_memory.compared, in_memory.lost)
 
 
-def test_a_warning_about_a_run_that_is_read_again_is_issued_once(
-    good: Path, lost: Path, judged: Any, tmp_path: Path
-) -> None:
+def test_a_warning_about_a_run_that_is_read_again_is_issued_once(good: Path, lost: Path, judged: Any) -> None:
     lost.write_text("\ufeff" + lost.read_text())
-    baseline = tmp_path / "b.json"
-    write_baseline(baseline, judged, good, MEASURES)
-    judged["q03"]["s"] = 2
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = gate(judged, lost, baseline=baseline)
-    assert result.growth is not None
-    assert result.blame is not None
+        result = gate(judged, lost, MEASURES, baseline=good)
+    assert result.lost is not None
+    assert result.lost.documents
     assert ["byte order mark" in str(warning.message) for warning in caught] == [True]
 
 
@@ -130,16 +118,26 @@ def test_a_table_with_several_runs_is_refused(good: Path, judged: Any, ranked: R
             gate(judged, run, MEASURES, baseline=baseline)
 
 
-def test_a_run_is_appended_to_a_baseline_without_its_rankings_unless_asked_for(
-    command: Command, good: Path, judged: Any, tmp_path: Path
+def test_a_log_that_a_gate_writes_is_a_baseline_with_the_same_values(
+    command: Command, judged: Any, tmp_path: Path
 ) -> None:
-    qrels, baseline = tmp_path / "qrels.json", tmp_path / "b.json"
-    qrels.write_text(json.dumps(judged))
-    arguments = ("gate", qrels, good, "-m", "RR", "--require", "RR>0.1", "--write-baseline", baseline, "--append")
+    """The results of a live retriever are kept for the log only if there is one, and are those that were scored."""
+    cases, search, log = tmp_path / "cases.jsonl", tmp_path / "search.py", tmp_path / "log.jsonl"
+    rows = [{"id": query, "query": f"text {query}", "relevant_ids": list(docs)[:2]} for query, docs in judged.items()]
+    cases.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    search.write_text(
+        "def search(text):\n"
+        "    n = int(text.split('q')[1])\n"
+        "    return [f's', f'd{n}', f'e{n}'] if n % 3 else [f'd{n}', 's']\n"
+    )
+    arguments = ("gate", cases, f"{search}:search", "--require", "RR>0.1")
     assert command(*arguments).code == 0
-    assert command(*arguments, "--html", tmp_path / "page.html").code == 0
-    assert "rankings" not in json.loads(baseline.read_text())
-    assert command(*arguments, "--save-run").code == 0
-    rankings = json.loads(baseline.read_text())["rankings"]
-    assert [ranking is None for ranking in rankings] == [True, True, False]
-    assert len(rankings[2]["scores"]) == 30
+    assert not log.exists()
+    done = command(*arguments, "-o", log)
+    assert done.code == 0, done.err
+    written = [json.loads(line) for line in log.read_text().splitlines()]
+    assert len([row for row in written if row.get("query")]) == 30
+    for run in ((), (f"{search}:search",)):
+        against = command("gate", *((cases, *run) if run else (log,)), "--baseline", log, "-m", "RR", "-m", "nDCG@10")
+        assert against.code == 0, against.err
+        assert "has the same values as" in against.out

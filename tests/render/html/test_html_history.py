@@ -151,7 +151,7 @@ def test_each_point_of_a_chart_names_its_entry(history: History, plain: str) -> 
     names = [row["name"] for row in data_of(plain)["entries"]]
     assert plain.count("<g data-entry=") % ENTRIES == 0
     for point in history.trend("RR", EntryFilter(system="bm25", collection="tickets")).points:
-        assert f'<g data-entry="{names.index(point.name)}"><title>{point.name}: ' in plain
+        assert f'<g data-entry="{names.index(point.name)}"><title>{entry_label(point.name)}: ' in plain
 
 
 def test_charts_have_a_description(plain: str) -> None:

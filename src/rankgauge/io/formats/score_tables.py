@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,18 +32,20 @@ from rankgauge.io.byte_streams import (
     split_selector,
 )
 from rankgauge.io.formats import arrow
-from rankgauge.io.formats.case_tables import is_case_header
+from rankgauge.io.formats.case_keys import expected_text_keys, label_kind, names_for
 from rankgauge.io.formats.delimited import unguard_formula
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
 from rankgauge.io.formats.frames import frame_columns, is_frame
 from rankgauge.io.formats.json_text import as_json
 from rankgauge.io.formats.named_columns import columns_for, normalize_name
-from rankgauge.io.formats.question_log import header_names, is_log_record
+from rankgauge.io.formats.question_log import header_names
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
 
+ScoreKind = Literal["certain", "possible"]
 SCORES_SCHEMA = "rankgauge.scores/"
+LOG_ROLES = ("retrieved", "grades", "forbidden", "evidence")
 OWN_NAMES = ("conventions", "labels", "n")  # of our long tables, besides the run, the query, the measure and the value
 MEASURE_NAMES = ("measure", "metric", "measurename", "metricname")
 VALUE_NAMES = ("value", "score", "metricvalue")
@@ -98,29 +100,33 @@ def own_measure(name: str) -> Measure | None:
 
 
 def is_scores(source: Any, reading: Reading) -> bool:
-    """Whether something is scores: by our schema, or by the names in it."""
+    """Whether results are scores: certainly, or because they have numbers and nothing that labels or rankings have."""
+    return score_kind(source, reading) is not None
+
+
+def score_kind(source: Any, reading: Reading) -> ScoreKind | None:
+    """``certain`` by our schema or a measure's name; ``possible`` with a query, numbers, and no documents or labels."""
     if is_frame(source):
-        return _are_score_names(_frame_names(source), reading)
+        return _kind_of_names(_frame_names(source), None, reading)
     if isinstance(source, Mapping):
-        return _is_score_mapping(source)
+        return "certain" if _is_score_mapping(source) else None
     if not isinstance(source, (str, Path, LoadedFile)) or is_dataset(source) or reading.run_format is not None:
-        return False
+        return None
     if not isinstance(source, LoadedFile) and not Path(file_of(source)).is_file():
-        return False
+        return None
     with open_source(source, limits=reading.limits) as stream:
         head = Head(stream.grow_head(HEAD_BYTES) or b"", *split_selector(source))
         if head.is_arrow:
-            return _are_score_names(arrow.column_names(stream), reading)
+            return _kind_of_names(arrow.column_names(stream), None, reading)
         if head.is_json:
             _check_no_baseline(str(source), head.text)
             record = head.record
             if record is None or _is_entry_of_mapping(record):
-                return _has_schema(head.text) or _begins_with_measures(
-                    stream.grow_head(FIRST_ENTRY_BYTES) or head.data, head
-                )
-            return _is_score_record(record, reading)
+                data = stream.grow_head(FIRST_ENTRY_BYTES) or head.data
+                return "certain" if _has_schema(head.text) or _begins_with_measures(data, head) else None
+            return _kind_of_record(record, reading)
         names = header_names(head)
-    return len(names) > 1 and _are_score_names(names, reading)
+    return _kind_of_names(names, _first_cells(head, names), reading) if len(names) > 1 else None
 
 
 def read_scores(source: Any, reading: Reading) -> list[ScoreTable]:
@@ -148,25 +154,38 @@ def read_scores(source: Any, reading: Reading) -> list[ScoreTable]:
 # What is scores, by the names alone.
 
 
-def _are_score_names(names: Sequence[str], reading: Reading) -> bool:
-    """Whether a table has a column of queries, none of documents, and values beside it."""
+def _kind_of_names(names: Sequence[str], cells: Sequence[Any] | None, reading: Reading) -> ScoreKind | None:
+    """What a table is by the names of its columns, and by its first cells if they are known."""
     named = reading.columns or {}
     queries = [named["query"]] if named.get("query") in names else columns_for(names, "query")
-    if not queries or columns_for(names, "doc") or "doc" in named:
-        return False
+    if not queries or columns_for(names, "doc") or "doc" in named or "relevant" in named:
+        return None
     if _long_columns(names) is not None or any(own_measure(name) is not None for name in names if name not in queries):
-        return True
-    return len(names) > 1 and not is_case_header(names, reading.columns)
+        return "certain"
+    if any(map(label_kind, names)) or expected_text_keys(names) or any(names_for(names, role) for role in LOG_ROLES):
+        return None
+    if cells is None:
+        return "possible" if len(names) > 1 else None
+    numbers = [_number(cell) for name, cell in zip(names, cells, strict=False) if name not in queries]
+    return "possible" if any(number is not None and not math.isnan(number) for number in numbers) else None
 
 
-def _is_score_record(record: Mapping[str, Any], reading: Reading) -> bool:
-    """Whether the first object of a file is a row of scores."""
+def _first_cells(head: Head, names: Sequence[str]) -> list[str]:
+    """The cells of the first row below a header."""
+    lines = [line.decode("utf-8", "surrogateescape") for line in head.lines[:2]]
+    if len(lines) < 2:
+        return [""] * len(names)
+    return next(csv.reader(lines[1:], delimiter=_delimiter(lines[0])), [])
+
+
+def _kind_of_record(record: Mapping[str, Any], reading: Reading) -> ScoreKind | None:
+    """What a file of objects is by the first of them."""
     if str(record.get("schema", "")).startswith(SCORES_SCHEMA):
-        return True
+        return "certain"
     names = [str(name) for name in record]
-    if not _are_score_names(names, reading) or is_log_record(dict(record)):
-        return False
-    return not any(isinstance(value, (list, tuple, Mapping)) for value in record.values())
+    if any(isinstance(value, (list, tuple, Mapping)) for value in record.values()):
+        return None
+    return _kind_of_names(names, list(record.values()), reading)
 
 
 def _is_entry_of_mapping(record: Mapping[str, Any]) -> bool:
@@ -256,11 +275,15 @@ def _cells_of_file(file: AnyFile, reading: Reading) -> _Cells:
     return _cells_of_lines(source, text)
 
 
+def _delimiter(line: str) -> str:
+    """What separates the names of a header."""
+    return max("\t,;", key=line.count)
+
+
 def _cells_of_csv(source: str, text: str) -> _Cells:
     first = text.split("\n", 1)[0]
-    delimiter = max("\t,;", key=first.count)
     try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(first), strict=True))
     except csv.Error as error:
         raise InputError.at(source, None, f"cannot be read as a table: {error}") from None
     names, rows = [name.strip() for name in rows[0]], rows[1:]

@@ -22,7 +22,7 @@ from rankgauge.core.formatting import (
 from rankgauge.core.run import FIGURES, SHOWN_FIGURES
 from rankgauge.errors import printable
 from rankgauge.evaluation.scores import Scores
-from rankgauge.history.entries import CONFIDENCE, EntrySummary, SavedEntry, SavedMean
+from rankgauge.history.entries import CONFIDENCE, ENTRY_NAME, EntrySummary, SavedEntry, SavedMean, entry_label
 from rankgauge.history.folder import History
 from rankgauge.history.quality_checks import QualityCheck
 from rankgauge.history.trends import Trend, TrendChange, TrendSeries
@@ -123,7 +123,10 @@ def _listing_parts(listed: Listing) -> list[Part]:
 
 def _word_columns(entries: Sequence[EntrySummary]) -> dict[str, Sequence[Cell]]:
     """The columns of words; those that say nothing are left out."""
-    columns: dict[str, Sequence[Cell]] = {"entry": [Words(entry.name) for entry in entries]}
+    columns: dict[str, Sequence[Cell]] = {
+        "entry": [Words(short_name(entry)) for entry in entries],
+        "saved": [Words(entry.label) for entry in entries],
+    }
     branches = [entry.facts["git"]["branch"] for entry in entries]
     if any(branches) or any(entry.facts["git"]["dirty"] for entry in entries):
         columns["branch"] = [
@@ -134,6 +137,11 @@ def _word_columns(entries: Sequence[EntrySummary]) -> dict[str, Sequence[Cell]]:
     if len({entry.collection for entry in entries}) > 1:
         columns["labels"] = [name(entry.collection) for entry in entries]
     return columns
+
+
+def short_name(entry: EntrySummary) -> str:
+    """The end of an entry's name, by which `history show` finds it."""
+    return entry.name.rpartition("-")[2] if ENTRY_NAME.match(entry.name) else entry.name
 
 
 def _all_measures(means: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -309,7 +317,7 @@ def _trend_parts(chart: TrendChart, title: str) -> list[Part]:
     changed = {change.index for change in series.changes}
     rows: list[list[Cell]] = [
         [
-            Words(point.name),
+            Words(entry_label(point.name)),
             Number(mean.value),
             _range(mean),
             Number(point.queries, "count"),
@@ -325,8 +333,8 @@ def _trend_parts(chart: TrendChart, title: str) -> list[Part]:
 def change_text(change: TrendChange) -> str:
     """A change point in words."""
     commit = f" at commit {change.commit[:12]}" if change.commit else ""
-    sure = "" if (change.until == change.entry) else f", at {change.until} at the latest"
-    after = f"after {change.after}"
+    sure = "" if (change.until == change.entry) else f", at {entry_label(change.until)} at the latest"
+    after = f"after {entry_label(change.after)}"
     return f"change{commit}: {signed(change.difference, ENTRY_DIGITS)} ({p_equals(change.p)}; {after}{sure})"
 
 

@@ -187,6 +187,7 @@ def _queries(point: TrendPoint) -> str:
 
 def _trend_chart(chart: TrendChart, layout: Layout) -> str:
     """One line per entry with its value and interval, and a line at each change point."""
+    from rankgauge.history.entries import entry_label
     from rankgauge.render.documents.history import ENTRY_DIGITS, change_text
 
     trend, series = chart.trend, chart.series
@@ -195,7 +196,7 @@ def _trend_chart(chart: TrendChart, layout: Layout) -> str:
     ends = [end for row in values for end in (row.value, row.low, row.high) if end is not None]
     least, most = (min(ends), max(ends)) if ends else (0.0, 1.0)
     cells = {
-        "entry": [point.name for point in trend.points],
+        "entry": [entry_label(point.name) for point in trend.points],
         "value": [number(row.value) for row in values],
         f"{percent(trend.confidence)} CI": [span(row.low, row.high, ENTRY_DIGITS) or MISSING for row in values],
         **side,

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from rankgauge.core.formatting import MISSING, compact_number, milliseconds, percent, plural, signed, span_of, text_of
 from rankgauge.errors import InputError, MeasureError, UsageError, printable
-from rankgauge.history.entries import ALL_ENTRIES, CONFIDENCE, EntryFilter, EntrySummary, SavedMean
+from rankgauge.history.entries import ALL_ENTRIES, CONFIDENCE, EntryFilter, EntrySummary, SavedMean, entry_label
 from rankgauge.history.folder import History
 from rankgauge.history.trends import (
     DEFAULT_LAST,
@@ -129,7 +129,9 @@ def _measure_chart(name: str, trend: Trend, places: Mapping[str, int]) -> Chart:
     points = []
     for point, mean in zip(trend.points, series.values, strict=True):
         value = _mean_text(mean, trend.confidence, count=count)
-        points.append(TimePoint(mean.value, mean.low, mean.high, f"{point.name}: {value}", places[point.name]))
+        points.append(
+            TimePoint(mean.value, mean.low, mean.high, f"{entry_label(point.name)}: {value}", places[point.name])
+        )
     marks = [_mark(change, measure) for change in series.changes]
     changes = [f"{mark.description}." for mark in marks]
     description = " ".join([_range_text(name, points), *changes])
@@ -183,7 +185,7 @@ def _side_charts(trend: Trend, loaded: EntrySeries, places: Mapping[str, int]) -
         if len({value for value, _ in values if value is not None}) < 2:
             continue
         points = [
-            TimePoint(value, None, None, f"{point.name}: {text}", places[point.name])
+            TimePoint(value, None, None, f"{entry_label(point.name)}: {text}", places[point.name])
             for point, (value, text) in zip(trend.points, values, strict=True)
         ]
         series = TimeSeries(points, (), _days(trend), possible, "c0", _range_text(title, points))
@@ -313,7 +315,7 @@ def _leaderboard_row(board: Leaderboard, row: LeaderboardRow) -> PageRow:
     cells += [Drawn(_clipped(row.branch))] if board.has_branches else []
     for place, value in enumerate(row.values):
         cells += [value] if place else [value, row.interval]
-    link = Markup('<a href="#entries" data-entry="{}">{}</a>').format(row.place, plain(row.entry.name))
+    link = Markup('<a href="#entries" data-entry="{}">{}</a>').format(row.place, plain(row.entry.label))
     cells += [Number(row.entry.queries["averaged"], "count"), Drawn(link)]
     return PageRow(cells)
 
