@@ -182,6 +182,7 @@ def test_imports_in_functions_hide_no_cycle_and_each_saves_an_import() -> None:
 
 # Modules that only one module imports, a neighbor in the same folder, and why each is not a part of that one.
 APART = {
+    "comparison.gate.decision": "what the difference of one measure is called; its importer pairs queries and measures",
     "evaluation.passage_conventions": "cold: only judgments by text need it, and every evaluation imports its importer",
     "io.formats.json_lines": "a row of the table of formats",
     "io.formats.key_finder": "which key has which role is a question of its own; its importer makes a log",
@@ -221,6 +222,7 @@ def test_no_file_name_is_used_more_than_three_times() -> None:
 
 
 RETURNED_TUPLES = {  # functions that may return three or more values without names
+    "history/entries.py:order": "a key to sort by, of which nobody reads a part",
     "cli/command_tree.py:resolve_command": "overrides a method of click",
     "cli/options/declared_options.py:_parse_decls": "overrides a method of click",
     "render/html/history_page.py:order": "a key to sort by, of which nobody reads a part",

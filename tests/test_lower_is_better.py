@@ -115,7 +115,7 @@ def test_a_rise_fails_the_gate_and_a_fall_passes_it(folder: Path, command: Comma
     assert command("gate", "labels.json", "good.json", "--require", "Waste@2<=0.2").code == 0
 
 
-def test_an_alert_of_the_history_calls_a_rise_worse(folder: Path, command: Command) -> None:
+def test_a_check_of_the_history_calls_a_rise_worse(folder: Path, command: Command) -> None:
     for day in range(1, 13):
         Path("run.json").write_text(json.dumps(ranking(0.9 if day < 7 else 0.1, day)))
         saved = command(
@@ -124,7 +124,9 @@ def test_an_alert_of_the_history_calls_a_rise_worse(folder: Path, command: Comma
         assert saved.code == 0, saved.err
     checked = command("history", "check", "-m", "Waste@2", "--since", "2026-11-01", "--worse-only")
     assert "Waste@2" in checked.out, checked.err
-    assert "1 new change" in checked.out
+    assert re.search(r"^Waste@2 of run on labels.json: \+0\.\d+ since 2026-11-07 \(", checked.out)
+    assert "\n1 change; 1 series checked" in checked.out
+    assert checked.code == 1
     trend = command("history", "trend", "-m", "Waste@2")
     assert "─ change" in trend.out
     page = command("history", "trend", "--html", "history.html")

@@ -19,7 +19,7 @@ RankgaugeError RankgaugeWarning Reading ReportAggregator RetrievalEvaluator Retr
 Statistics UsageError batch_evaluate_metrics calculate_confidence_interval compare convert evaluate
 evaluate_retrieval_batch evaluate_retriever evaluate_runs fuse gate hit_at_k load_settings mean_reciprocal_rank
 measure ndcg_at_k parse_measure read_corpus read_qrels read_queries read_run run_benchmark
-statistical_significance_test validate_qrels validate_run write_baseline
+statistical_significance_test validate_qrels validate_run
 """
 ROOT = Path(__file__).parents[1]
 

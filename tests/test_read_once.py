@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 RUNS = ["runs/lexical.trec", "runs/vector.trec"]
-SEEN = ["qrels.trec", *RUNS]  # whose first bytes say that they are no logs, test cases or stored baselines
+SEEN = ["qrels.trec", *RUNS]  # whose first bytes say that they are no logs, test cases or scores
 TOPICS = ["--queries", "queries.jsonl"]
 
 

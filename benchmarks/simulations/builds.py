@@ -2,8 +2,7 @@
 
 The retriever is deterministic, and one build in five changes the ranking of a tenth of the queries for better or worse
 alike; or it does not repeat itself, and every build has noise of single queries and of the whole run. A drop is made up
-of losses of 0.5. A build that fails is not merged, so it is not saved to the history either. Gates are tested as
-arrays, with fewer resamples.
+of losses of 0.5. Gates are tested as arrays, with fewer resamples.
 """
 
 from __future__ import annotations
@@ -18,13 +17,12 @@ from benchmarks.simulations._tables import SEED, table
 from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.comparison.significance import PairedColumns, family_tests
 from rankgauge.comparison.statistics_options import Statistics, is_significant
-from rankgauge.stats import Resampling, change_points
 
 QUERIES, BUILDS, RESAMPLES = 100, 200, 399
-SEQUENCES, HISTORIES, DROP_SEQUENCES = 20, 4, 40
+SEQUENCES, DROP_SEQUENCES = 20, 40
 DROPS, LATEST = (0.03, 0.05, 0.08), 20
 LOSS = 0.5  # of each query that a drop affects
-MARGIN, RUNS, NEWEST = 0.02, 5, 50
+MARGIN, RUNS = 0.02, 5
 QUERY_NOISE, RUN_NOISE, CHANGED, CHANGING = 0.1, 0.01, 0.1, 0.2
 
 
@@ -67,33 +65,12 @@ class Gate:
         self.stored = [retriever.build() for _ in range(self.runs)]
 
     def fails(self, now: Floats, seed: int) -> bool:
-        return self._fails([np.mean(self.stored, axis=0)], now, seed)
-
-    def _fails(self, baselines: list[Floats], now: Floats, seed: int) -> bool:
-        system = np.column_stack([now] * len(baselines))
-        columns = PairedColumns(system, np.column_stack(baselines), (RANGE,) * len(baselines))
+        baseline = np.mean(self.stored, axis=0)
+        columns = PairedColumns(now[:, np.newaxis], baseline[:, np.newaxis], (RANGE,))
         statistics = replace(self.rule.statistics, alternative="less", seed=seed)
-        tests = family_tests(columns, statistics, sensitivity=False)
-        drops = (columns.baseline - columns.system).mean(axis=0).tolist()
-        return any(
-            is_significant(test.p_corrected, statistics.alpha) and drop >= self.rule.margin
-            for test, drop in zip(tests, drops, strict=True)
-        )
-
-
-class HistoryGate(Gate):
-    """A gate against the mean of the entries since the last change point, and against the first entry."""
-
-    def start(self, retriever: Retriever) -> None:
-        self.stored = [retriever.build() for _ in range(RUNS)]
-
-    def fails(self, now: Floats, seed: int) -> bool:
-        recent = np.array(self.stored[-NEWEST:])
-        found = change_points(recent.T, resampling=Resampling(RESAMPLES // 2, seed)).points
-        since = recent[max((point.index for point in found), default=0) :]
-        failed = self._fails([since.mean(axis=0), self.stored[0]], now, seed)
-        self.stored += [] if failed else [now]
-        return failed
+        (test,) = family_tests(columns, statistics, sensitivity=False)
+        drop = float((baseline - now).mean())
+        return is_significant(test.p_corrected, statistics.alpha) and drop >= self.rule.margin
 
 
 def rule(margin: float = 0.0, confidence: float = 0.95) -> GateRule:
@@ -106,8 +83,6 @@ GATES: dict[str, Callable[[], Gate]] = {
     "one run, `--confidence 0.99`": lambda: Gate(rule(confidence=0.99)),
     f"{RUNS} runs, 5%": lambda: Gate(rule(), RUNS),
     f"{RUNS} runs, `--confidence 0.99`": lambda: Gate(rule(confidence=0.99), RUNS),
-    "`history:BRANCH`, 5%": lambda: HistoryGate(rule()),
-    "`history:BRANCH`, `--confidence 0.99`": lambda: HistoryGate(rule(confidence=0.99)),
 }
 RETRIEVERS: dict[str, Callable[[np.random.Generator], Retriever]] = {"deterministic": Deterministic, "noisy": Noisy}
 
@@ -115,7 +90,7 @@ RETRIEVERS: dict[str, Callable[[np.random.Generator], Retriever]] = {"determinis
 def false_alarms(make: Callable[[], Gate], kind: Callable[[np.random.Generator], Retriever]) -> Floats:
     """The number of failing builds in each sequence in which nothing got worse."""
     counts = []
-    for sequence in range(HISTORIES if isinstance(make(), HistoryGate) else SEQUENCES):
+    for sequence in range(SEQUENCES):
         retriever, gate = kind(np.random.default_rng([SEED, sequence])), make()
         gate.start(retriever)
         counts.append(sum(gate.fails(retriever.build(), seed) for seed in range(BUILDS)))
@@ -127,7 +102,7 @@ def builds_until_found(
 ) -> Floats:
     """How many builds after a drop the gate fails for the first time, in each sequence; LATEST + 1 if not at all."""
     found = []
-    for sequence in range(3 * HISTORIES if isinstance(make(), HistoryGate) else DROP_SEQUENCES):
+    for sequence in range(DROP_SEQUENCES):
         retriever, gate = kind(np.random.default_rng([SEED, sequence])), make()
         gate.start(retriever)
         lost = np.where(np.arange(QUERIES) < round(QUERIES * drop / LOSS), LOSS, 0.0)
@@ -153,9 +128,9 @@ def tables(_population: Population) -> Iterator[str]:
     """False alarms, and the builds until a drop is found."""
     yield table(
         f"{BUILDS} builds of {QUERIES} queries without a drop: failing builds, mean and 90th percentile over "
-        f"{SEQUENCES} sequences ({HISTORIES} with a history); and after a drop: the median number of builds until the "
-        f"first fails, with the share of sequences in which it is the first build, over {DROP_SEQUENCES} sequences "
-        f"({3 * HISTORIES} with a history; {RESAMPLES} resamples, seed {SEED})",
+        f"{SEQUENCES} sequences; and after a drop: the median number of builds until the first fails, with the share "
+        f"of sequences in which it is the first build, over {DROP_SEQUENCES} sequences ({RESAMPLES} resamples, seed "
+        f"{SEED})",
         ["retriever", "gate", "false alarms", "90%", *(f"drop of {drop:g}" for drop in DROPS)],
         rows(),
     )

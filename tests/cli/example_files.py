@@ -24,7 +24,7 @@ benchmark: {latency: 2}
     "docs/brakes.md": "# Brakes\n\nA squealing brake needs cleaning.\n\n# Chain\n\nClean the chain with a brush.\n",
     "gold.jsonl": json.dumps({"query_id": "q1", "query": "chain", "gold": ["Clean the chain with a brush."]}) + "\n",
     "chunks.jsonl": json.dumps({"_id": "brakes.md#44-81", "text": "# Chain\n\nClean the chain with a brush."}) + "\n",
-    "baseline.jsonl": json.dumps({"query": "tyre size", "retrieved": ["kb-001", "kb-003"]}) + "\n",
+    "baseline.jsonl": json.dumps({"query": "tyre size", "retrieved": ["kb-001", "kb-003"], "requested_k": 10}) + "\n",
     "golden.jsonl": json.dumps({"query": "tyre size", "relevant_ids": ["kb-001"]}) + "\n",
     "cases.jsonl": json.dumps({"query": "tyre size", "relevant_ids": ["kb-001"]}) + "\n",
     **{

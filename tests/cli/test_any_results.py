@@ -205,21 +205,22 @@ def test_diff_pool_and_fuse_take_every_kind_that_has_rankings(folder: Path, comm
 
 
 @pytest.mark.parametrize("kind", NO_RANKINGS)
-@pytest.mark.parametrize(
-    "words",
-    [
-        "evaluate cases.jsonl RESULTS --audit",
+def test_scores_are_refused_where_rankings_are_audited_and_shown_on_pages(
+    folder: Path, command: Command, kind: str
+) -> None:
+    done = command("evaluate", "cases.jsonl", KINDS[kind], "--audit")
+    assert (done.code, NO_RANKINGS[kind] in done.err) == (2, True), done.err
+    for words in (
         "evaluate cases.jsonl RESULTS --html page.html",
         "compare cases.jsonl old.run RESULTS --html page.html",
         "gate cases.jsonl RESULTS --require RR@3>=0 --html page.html",
-    ],
-)
-def test_values_without_rankings_are_refused_where_rankings_are_shown(
-    folder: Path, command: Command, kind: str, words: str
-) -> None:
-    done = command(*words.replace("RESULTS", KINDS[kind]).split())
-    assert (done.code, NO_RANKINGS[kind] in done.err) == (2, True), done.err
-    assert not Path("page.html").exists()
+        "evaluate RESULTS --html page.html",
+        "compare values.csv RESULTS --html page.html",
+    ):
+        done = command(*words.replace("RESULTS", KINDS[kind]).split())
+        assert done.code == 0, done.err
+        assert "RR@3" in Path("page.html").read_text()
+        Path("page.html").unlink()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -438,12 +439,9 @@ def test_a_benchmark_says_what_is_missing(folder: Path, command: Command, words:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_page_takes_every_kind_that_has_rankings(folder: Path, command: Command, kind: str) -> None:
+def test_a_page_takes_every_kind(folder: Path, command: Command, kind: str) -> None:
     words = (*M, "--set", "statistics.resamples=100", "--html", "page.html")
     done = command("compare", "cases.jsonl", "old.run", KINDS[kind], *words)
-    if kind in NO_RANKINGS:
-        assert (done.code, NO_RANKINGS[kind] in done.err, Path("page.html").exists()) == (2, True, False), done.err
-        return
     assert done.code == 0, done.err
     assert re.search(r"nDCG@3 [^<]*95% CI[^<]*", Path("page.html").read_text()) is not None
 

@@ -27,7 +27,7 @@ OWN_VALUES = {
 }
 # Without a default, limits and choices there is nothing to state twice.
 FILES = set(
-    "--chunks --config --corpus --dev --fix --html --index --judged --labels --log --machine --manifest --out "
+    "--chunks --config --copy --corpus --dev --fix --html --index --judged --labels --log --machine --manifest --out "
     "--pool --qrels --queries --reuse --stamp --summary --test --to".split()
 )
 SWITCHES = set("--escape-formulas --force --no-code --plain --rag --rebuild".split())

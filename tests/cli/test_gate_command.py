@@ -15,6 +15,7 @@ from tests.render.html.unpacking import data_of
 from tests.warm_process import WarmProcess
 
 Command = Callable[..., Any]
+MEASURES = ("-m", "RR", "-m", "P@1")
 NAME = "a|b`<c>*@d"  # everything that a table, Markdown, HTML or GitHub could obey
 
 
@@ -42,19 +43,36 @@ def _run(docs: dict[int, list[str]], tag: str) -> str:
 
 
 @pytest.fixture
-def baseline(command: Command, files: dict[str, Path], tmp_path: Path) -> Path:
-    path = tmp_path / "baseline.json"
-    outcome = command("gate", files["qrels"], files["good"], "--write-baseline", path, "-m", "RR", "-m", "P@1")
-    assert (outcome.code, outcome.out) == (0, "")
-    assert f"wrote {path}" in outcome.err
+def baseline(tmp_path: Path) -> Path:
+    """The log of the good run, with the labels."""
+    path = tmp_path / "log" / "good"
+    path.parent.mkdir()
+    rows = [{"id": f"q{n}", "query": f"q{n}", "retrieved": [f"d{n}", "s"], "relevant": [f"d{n}"]} for n in range(12)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
 
 
-def test_the_exit_code_is_the_verdict(command: Command, files: dict[str, Path], baseline: Path) -> None:
+@pytest.fixture
+def scores(command: Command, files: dict[str, Path], tmp_path: Path) -> Path:
+    """The scores of the good run."""
+    path = tmp_path / "scores.json"
+    done = command("evaluate", files["qrels"], files["good"], "-m", "RR", "-m", "P@1", "-q", "--format", "json")
+    assert done.code == 0
+    path.write_text(done.out)
+    return path
+
+
+def test_the_exit_code_is_the_verdict(
+    command: Command, files: dict[str, Path], baseline: Path, scores: Path, tmp_path: Path
+) -> None:
     qrels, good, bad = files["qrels"], files["good"], files["bad"]
     assert command("gate", qrels, good, "--require", "RR>0.6", "--baseline", baseline).code == 0
     assert command("gate", qrels, bad, "--require", "RR>0.6").code == 1
     assert command("gate", qrels, bad, "--baseline", baseline).code == 1
+    assert command("gate", qrels, good, "--baseline", scores).code == 0
+    assert command("gate", qrels, bad, "--baseline", scores).code == 1
+    assert command("gate", qrels, bad, "--baseline", scores, "-m", "RR", "--margin", "0.9").code == 0
+    assert command("gate", files["unlabeled"], bad, "--baseline", scores).code == 2
     assert command("gate", qrels, bad, "--baseline", good, "-m", "RR").code == 1
     assert command("gate", qrels, bad, "--baseline", baseline, "-m", "RR", "--margin", "0.9").code == 0
     assert command("gate", files["unlabeled"], bad, "--baseline", baseline).code == 2
@@ -65,10 +83,19 @@ def test_the_exit_code_is_the_verdict(command: Command, files: dict[str, Path], 
     assert command("gate", "-", "-", "--require", "RR>0.5").code == 64
     assert command("gate", qrels, qrels.with_name("nowhere"), "--require", "RR>0.5").code == 2
     assert command("gate", qrels, good, "--baseline", qrels.with_name("nowhere")).code == 2
+    (tmp_path / "foreign.csv").write_text("query,RR\n" + "".join(f"q{n},1\n" for n in range(12)))
+    foreign = ("gate", qrels, good, "--baseline", tmp_path / "foreign.csv", "-m", "RR")
+    refused = command(*foreign)
+    assert (refused.code, refused.out) == (2, "")
+    assert "may have been scored in another way: it does not say how" in refused.err
+    assert "--set gate.scored_elsewhere=accept" in refused.err
+    accepted = command(*foreign, "--set", "gate.scored_elsewhere=accept")
+    assert accepted.code == 0
+    assert "may have been scored in another way" in accepted.out
 
 
 def test_the_answer_comes_first_in_one_sentence(command: Command, files: dict[str, Path], baseline: Path) -> None:
-    outcome = command("gate", files["qrels"], files["bad"], "--baseline", baseline, "--require", "R@5>=1")
+    outcome = command("gate", files["qrels"], files["bad"], "--baseline", baseline, "--require", "R@5>=1", *MEASURES)
     lines = outcome.out.splitlines()
     assert lines[0].startswith(
         f"fail: {NAME} is worse than good on RR (−0.5000, p < 0.001) and P@1 (−1.0000, p < 0.001)"
@@ -78,7 +105,7 @@ def test_the_answer_comes_first_in_one_sentence(command: Command, files: dict[st
     assert lines[6].split()[:4] == ["RR", "1.0000", "0.5000", "−0.5000"]
     assert "RR: 12 of 12 queries got worse" in outcome.out
     assert "  −0.500  q0   d0 1→2" in outcome.out
-    assert "documents: no document is gone; all relevant documents that the baseline retrieved are still" in outcome.out
+    assert "documents: all relevant documents that the baseline retrieved are still in this run\n" in outcome.out
     assert "one-sided paired bootstrap test, max-t over 2 comparisons (2 measures), 12 queries" in outcome.out
 
 
@@ -94,7 +121,16 @@ def test_labels_without_a_relevant_document_cannot_decide(
 
 def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[str, Path], baseline: Path) -> None:
     outcome = command(
-        "gate", files["qrels"], files["lost"], "--baseline", baseline, "--format", "json", "--require", "RR>0.5"
+        "gate",
+        files["qrels"],
+        files["lost"],
+        "--baseline",
+        baseline,
+        "--format",
+        "json",
+        "--require",
+        "RR>0.5",
+        *MEASURES,
     )
     data = json.loads(outcome.out)
     assert outcome.code == 1
@@ -114,8 +150,12 @@ def test_json_is_the_schema_of_scores_with_a_gate(command: Command, files: dict[
     }  # fmt: skip
     assert interval.high == pytest.approx(0.2425, abs=1e-4)  # of 0 successes in 12 queries
     assert gate["baseline"]["run"] == "good"
-    assert gate["blame"]["cause"] == "unclear"
-    assert len(gate["blame"]["documents"]) == 12
+    assert gate["lost_documents"] == {
+        "queries": {f"q{n}": [f"d{n}"] for n in range(12)},
+        "not_in_corpus": [],
+        "corpus": False,
+    }
+    assert gate["lost_queries"] == []
     assert gate["exit_code"] == 1
     first = gate["queries"][0]
     assert (first["kind"], first["measure"], first["total"], len(first["listed"])) == ("drop", "RR", 12, 5)
@@ -126,7 +166,16 @@ def test_junit_has_a_case_for_each_requirement_and_measure(
     command: Command, files: dict[str, Path], baseline: Path
 ) -> None:
     outcome = command(
-        "gate", files["qrels"], files["bad"], "--baseline", baseline, "--format", "junit", "--require", "RR>0.6"
+        "gate",
+        files["qrels"],
+        files["bad"],
+        "--baseline",
+        baseline,
+        "--format",
+        "junit",
+        "--require",
+        "RR>0.6",
+        *MEASURES,
     )
     root = Xml.parse(io.StringIO(outcome.out)).getroot()
     suite = root.find("testsuite")
@@ -140,7 +189,7 @@ def test_junit_has_a_case_for_each_requirement_and_measure(
     ]
     assert NAME in (suite.findtext("system-out") or "")
     assert "<c>" not in outcome.out
-    passed = command("gate", files["qrels"], files["good"], "--baseline", baseline, "--format", "junit").out
+    passed = command("gate", files["qrels"], files["good"], "--baseline", baseline, "--format", "junit", *MEASURES).out
     assert [case.findtext("system-out") for case in Xml.fromstring(passed).iter("testcase")] == [
         "unchanged: +0.0000, p = 1.000"
     ] * 2
@@ -155,7 +204,16 @@ def test_markdown_is_what_github_shows_and_names_are_harmless(
     command: Command, files: dict[str, Path], baseline: Path
 ) -> None:
     outcome = command(
-        "gate", files["qrels"], files["bad"], "--baseline", baseline, "--format", "markdown", "--require", "RR>0.6"
+        "gate",
+        files["qrels"],
+        files["bad"],
+        "--baseline",
+        baseline,
+        "--format",
+        "markdown",
+        "--require",
+        "RR>0.6",
+        *MEASURES,
     )
     lines = outcome.out.splitlines()
     assert lines[0] == "### ❌ Retrieval gate: fail"
@@ -163,7 +221,8 @@ def test_markdown_is_what_github_shows_and_names_are_harmless(
     assert "| `RR > 0.6` | 0.5000 | 0.3677 to 0.6323 | **MISSED** |" in lines  # 12 equal values
     assert "| `P@1` | 1.0000 | 0.0000 | −1.0000 | **WORSE** | −1.0000 to −0.5542 | \\< 0.001 | 6 queries |" in lines
     lost = command("gate", files["qrels"], files["lost"], "--baseline", baseline, "--format", "markdown").out
-    assert "- 12 relevant documents that the baseline retrieved are nowhere in this run: `d0`, `d1`, `d10`, …" in lost
+    title = "**documents: 12 relevant documents that the baseline retrieved are nowhere in this run**"
+    assert f"\n{title}\n- `q0`: `d0`\n- `q1`: `d1`\n- `q10`: `d10`\n" in lost
     nothing = command("gate", files["unlabeled"], files["good"], "--require", "RR>0", "--format", "markdown").out
     assert nothing.startswith("### ⚠️ Retrieval gate: nothing to judge\n\nNo query of 'unlabeled' has")
 
@@ -195,44 +254,63 @@ def test_a_summary_is_written_where_asked_and_nowhere_else(
     assert command(*arguments, "--summary", files["qrels"]).code == 2
 
 
-def test_a_baseline_is_not_written_if_the_gate_fails(
-    command: Command, files: dict[str, Path], baseline: Path, tmp_path: Path
+@pytest.fixture
+def searches(tmp_path: Path) -> dict[str, Path]:
+    """Test cases, and searches that find all, nothing, or fail."""
+    cases = [{"id": f"q{n}", "query": f"text {n}", "relevant_ids": [f"d{n}"]} for n in range(12)]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in cases))
+    (tmp_path / "search.py").write_text(
+        "def good(text):\n    return ['d' + text.split()[1], 's']\n"
+        "def bad(text):\n    return ['s', 'd' + text.split()[1]]\n"
+        "def broken(text):\n    if text == 'text 3':\n        raise ValueError('down')\n    return good(text)\n"
+    )
+    names = ("good", "bad", "broken")
+    return {"cases": tmp_path / "cases.jsonl", **{name: Path(f"{tmp_path / 'search.py'}:{name}") for name in names}}
+
+
+def id_of(document: Any) -> Any:
+    """The id of a document in a log, which may have more than that."""
+    return document["id"] if isinstance(document, dict) else document
+
+
+def test_a_log_is_written_whatever_the_verdict_is_and_never_of_failed_queries(
+    command: Command, searches: dict[str, Path], tmp_path: Path
 ) -> None:
-    new = tmp_path / "new.json"
-    arguments = ("--baseline", baseline, "--write-baseline", new)
-    outcome = command("gate", files["qrels"], files["bad"], *arguments)
-    assert outcome.code == 1
-    assert "not written, the gate failed" in outcome.err
-    assert not new.exists()
-    assert "the gate ended with: nothing to judge" in command("gate", files["unlabeled"], files["good"], *arguments).err
-    assert command("gate", files["qrels"], files["good"], *arguments).code == 0
-    assert json.loads(new.read_text()) == json.loads(baseline.read_text())
-    assert command("gate", files["qrels"], files["good"], "--baseline", new, "--write-baseline", new).code == 2
+    cases, first, second = searches["cases"], tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    assert command("gate", cases, searches["good"], "--require", "RR>0.9", "-o", first).code == 0
+    against = ("--baseline", first, "-m", "RR")
+    failed = command("gate", cases, searches["bad"], *against, "-o", second)
+    assert failed.code == 1
+    rows = [json.loads(line) for line in second.read_text().splitlines()]
+    ranked = {row["query_id"]: [*map(id_of, row["retrieved"])] for row in rows if "retrieved" in row}
+    assert ranked == {f"q{n}": ["s", f"d{n}"] for n in range(12)}
+    assert command("gate", cases, searches["good"], *against).out.startswith("pass: good has the same values as")
+    assert command("gate", second, *against).code == 1  # as when it was asked
+    assert command("gate", cases, searches["bad"], "--baseline", second, "-m", "RR").code == 0
+    before = second.read_bytes()
+    broken = command("gate", cases, searches["broken"], "--require", "RR>0.1", "-o", second)
+    assert broken.code == 1
+    assert second.read_bytes() == before
+    assert command("gate", cases, searches["good"], *against, "-o", first).code in (2, 64)  # an input
+    assert command("gate", first, "--require", "RR>0.1", "-o", second).code == 64  # nothing is asked
 
 
-def test_runs_are_appended_to_a_baseline(command: Command, files: dict[str, Path], baseline: Path) -> None:
-    for name in ("good", "bad"):
-        outcome = command("gate", files["qrels"], files[name], "--write-baseline", baseline, "--append")
-        assert outcome.code == 0
-        assert f"wrote {baseline}\n" in outcome.err
-    assert [run["name"] for run in json.loads(baseline.read_text())["scores"]["runs"]] == ["good", "good", NAME]
-    compared = command("compare", files["qrels"], files["lost"], "--baseline", baseline)
-    assert "mean of 3 runs" in compared.out
-
-
-def test_a_passing_gate_appends_its_run(
-    command: Command, files: dict[str, Path], baseline: Path, tmp_path: Path
+def test_several_baselines_are_repeats_of_one_system(
+    command: Command, files: dict[str, Path], baseline: Path, scores: Path
 ) -> None:
-    new = tmp_path / "new.json"
-    arguments = ("--baseline", baseline, "--write-baseline", new, "--append")
-    for _ in range(2):
-        assert command("gate", files["qrels"], files["good"], *arguments).code == 0
-    assert command("gate", files["qrels"], files["bad"], *arguments).code == 1
-    assert len(json.loads(new.read_text())["scores"]["runs"]) == 2
-    assert command("gate", files["qrels"], files["good"], "-m", "RR", *arguments).code == 2
-    alone = command("gate", files["qrels"], files["good"], "--append", "--require", "RR>0.1")
-    assert alone.code == 64
-    assert "--append adds a run to a stored baseline" in alone.err
+    repeats = [("--baseline", one) for one in (baseline, files["bad"], scores)]
+    arguments = [part for one in repeats for part in one]
+    done = command("gate", files["qrels"], files["lost"], *arguments, *MEASURES, "--format", "json")
+    assert done.code == 1
+    gate = json.loads(done.out)["gate"]
+    assert (gate["baseline"]["run"], gate["baseline"]["runs"]) == ("mean of 3 runs", 3)
+    assert [row["before"] for row in gate["compared"]] == pytest.approx([(1 + 0.5 + 1) / 3, 2 / 3])
+    assert [note["message"] for note in gate["notes"] if note["code"] == "repeats"] == [
+        "the baseline is the mean of 3 runs: RR 0.5000 to 1.0000, P@1 0.0000 to 1.0000"
+    ]
+    assert "mean of 3 runs" in command("gate", files["qrels"], files["lost"], *arguments, *MEASURES).out
+    one = command("gate", files["qrels"], files["good"], *arguments[:2], *MEASURES, "--format", "json").out
+    assert "repeats" not in one
 
 
 @pytest.mark.slow
@@ -242,7 +320,7 @@ def test_either_side_may_come_through_a_pipe(
     run = [str(warm_rankgauge.folder / "rankgauge"), "gate", str(files["qrels"])]
     for arguments, file in (
         (["-", "--baseline", str(baseline)], files["lost"]),
-        ([str(files["lost"]), "--baseline", "-"], baseline),
+        ([str(files["lost"]), "--baseline", "-", "-m", "P@1"], baseline),
         ([str(files["lost"]), "--baseline", "-", "-m", "RR"], files["good"]),
     ):
         done = subprocess.run([*run, *arguments], input=file.read_bytes(), capture_output=True, check=False)

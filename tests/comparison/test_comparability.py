@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import Qrels, compare, gate, write_baseline
+from rankgauge import Qrels, compare, evaluate, gate
 from rankgauge.comparison.comparability import (
     Incomparable,
     NamedFacts,
@@ -81,8 +82,7 @@ def test_a_gate_of_shallower_results_has_no_verdict_on_deep_measures() -> None:
     assert result.sentence == f"not comparable: {reason}; this run is unchanged on R@3."
     assert [row.to_dict()["reason"] for row in result.compared] == [reason, None]
     assert result.compared[0].decision.p is None
-    assert result.blame is None
-    assert result.current is None
+    assert result.lost is None
 
 
 def test_measures_that_share_a_reason_are_named_together() -> None:
@@ -143,10 +143,24 @@ def test_with_requirements_alone_depth_is_a_warning() -> None:
     assert "shallow-run" in [note.code for note in result.scores.notes]
 
 
-def test_a_stored_baseline_knows_its_depth(tmp_path: Path) -> None:
-    write_baseline(tmp_path / "b.json", QRELS, results(10), "R@10")
-    assert gate(QRELS, results(10), baseline=tmp_path / "b.json").passed
-    assert gate(QRELS, results(4), baseline=tmp_path / "b.json").verdict == "not comparable"
+def test_a_log_that_is_the_baseline_has_a_depth(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    rows = [{"query": query, "retrieved": docs, "relevant": [*QRELS[query]][:2]} for query, docs in results(10).items()]
+    log.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert gate(QRELS, results(10), "R@10", baseline=log).passed
+    assert gate(QRELS, results(4), "R@10", baseline=log).verdict == "not comparable"
+
+
+def test_of_several_runs_the_shallowest_decides() -> None:
+    assert gate(QRELS, results(10), "R@10", baseline=[results(10), results(10)]).passed
+    for runs in ([results(10), results(4)], [results(4), results(10)]):
+        assert gate(QRELS, results(10), "R@10", baseline=runs).verdict == "not comparable"
+
+
+def test_the_depth_of_scores_is_not_known_and_a_run_that_is_shallower_does_not_pass() -> None:
+    scores = evaluate(QRELS, results(10), "R@10")
+    assert gate(QRELS, results(10), "R@10", baseline=scores).passed
+    assert gate(QRELS, results(4), "R@10", baseline=scores).exit_code in (1, 2)
 
 
 def test_the_depth_of_a_live_retriever_is_the_k_it_was_asked_for() -> None:

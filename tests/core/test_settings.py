@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import click
 import pytest
-from rankgauge.history.store import PruneRule
 
 from rankgauge import Conventions, Settings, Statistics, UsageError
 from rankgauge.adapters.story.retrieval_quality import StorySearch
@@ -75,7 +74,6 @@ HOMES: dict[type[Any], Home] = {
     EntryFilter: Home("history list"),
     TrendOptions: Home("history trend"),
     CheckOptions: Home("history check"),
-    PruneRule: Home("history prune", required={"names": ("e",)}),
     StorySearch: Home("rq", "s q"),
 }
 SEVERAL_HOMES = {name: f"reading.{name}" for name in ("coverage", "tolerance", "scores")}  # of labels, of a retriever
@@ -185,14 +183,16 @@ def test_an_option_comes_before_set_before_the_file_before_the_default(tmp_path:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("gate.baseline=no", "no"),
-        ("gate.baseline=1e3", "1e3"),
-        ("gate.baseline=0123", "0123"),
-        ("gate.baseline={query}", "{query}"),
-        ("gate.baseline= a #b", " a #b"),
+        ("gate.allow=no", "no"),
+        ("gate.allow=1e3", "1e3"),
+        ("gate.allow=0123", "0123"),
+        ("gate.allow={query}", "{query}"),
+        ("gate.allow= a #b", " a #b"),
         ("gate.margin=1e-2", 0.01),
         ("gate.require=[RR>0.5, 'nDCG@10>=0.3']", ["RR>0.5", "nDCG@10>=0.3"]),
         ("gate.require=RR>0.5", ["RR>0.5"]),
+        ("gate.baseline=before.jsonl", ["before.jsonl"]),
+        ("gate.baseline=[a.run, 'b, c.run']", ["a.run", "b, c.run"]),
     ],
 )
 def test_set_takes_a_text_as_it_is_and_yaml_for_lists_only(text: str, value: object) -> None:

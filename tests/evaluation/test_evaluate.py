@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rankgauge import Conventions, Qrels, Run, Scores, UsageError, compare, evaluate, evaluate_runs, gate
+from rankgauge import Conventions, InputError, Qrels, Run, Scores, compare, evaluate, evaluate_runs, gate
 
 JUDGED = {f"q{n}": {"a": 2, "b": 1, "c": 0} for n in range(12)}
 GOOD = {f"q{n}": {"a": 3.0, "b": 2.0, "c": 1.0} for n in range(12)}
@@ -43,11 +43,11 @@ def test_a_drop_of_scores_is_not_blamed_on_documents_that_nobody_knows() -> None
 
 def test_scores_need_the_measure_and_say_if_they_may_have_been_made_in_another_way() -> None:
     scores = scored(GOOD, "good")
-    with pytest.raises(UsageError, match=r"'good' has no values of AP; it has 'nDCG@10', 'ERR', 'RR'"):
+    with pytest.raises(InputError, match=r"'good' has no values of AP; it has 'nDCG@10', 'ERR', 'RR'"):
         evaluate_runs(QRELS, [scores], "AP")
     other = evaluate_runs(QRELS, [scores], "RR", conventions=Conventions(no_relevant="skip")).scores[0]
     assert [note.code for note in other.notes][-1] == "scored-elsewhere"
-    with pytest.raises(UsageError, match="may have been scored in another way"):
+    with pytest.raises(InputError, match="may have been scored in another way"):
         gate(QRELS, BAD, "RR", baseline=scores, conventions=Conventions(no_relevant="skip"))
     changed = evaluate_runs({"q1": {"a": 1}}, [scores], "RR").scores[0]
     assert [note.code for note in changed.notes][-1] == "labels-changed"

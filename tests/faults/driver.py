@@ -41,16 +41,7 @@ EVENTS: tuple[tuple[Action, Moment], ...] = (
 )  # fmt: skip
 INTERRUPTED = 130
 SIZE_LIMITS = (0, 1, 100, 1000, 3000, 5000, 10_000, 20_000)
-LEFT_BY_A_KILL = (
-    ".tmp",
-    ".old",
-    REPLACED_SUFFIX,
-    ".journal",
-    ".partial",
-    "-journal",
-    "-wal",
-    "-shm",
-)  # until they are swept
+LEFT_BY_A_KILL = (".tmp", ".old", REPLACED_SUFFIX, ".journal", ".partial")  # until they are swept
 LOADED_ONCE = (  # rather than in every process
     "rankgauge.retrieval.engines.lexical", "rankgauge.render.html.page", "rankgauge.render.documents.scores",
     "scipy.stats",
@@ -179,7 +170,7 @@ class Campaign:
         self._succeed(folder, "new")
         assert self._read(folder) == self.new, "the next run wrote something else"
         left = {path.name for path in folder.iterdir()} - self.inputs - set(scenario.targets)
-        assert all(name.endswith(("-wal", "-shm")) for name in left), f"not removed by the next run: {left}"
+        assert not left, f"not removed by the next run: {left}"
         is_valid = in_child(folder, "new", lambda: None, lambda: 0 if scenario.is_valid() else 1)
         assert is_valid.code == 0, is_valid.errors
 

@@ -1,4 +1,4 @@
-"""Errors, signals and kills at a chosen operation: open, write, fsync, truncate, rename, mkdir, unlink, rmdir, SQL.
+"""Errors, signals and kills at a chosen operation: open, write, fsync, truncate, rename, mkdir, unlink, rmdir.
 
 ``inject`` replaces the functions of this process that change files, and counts their calls. At the chosen one it kills
 the process (``os._exit``), interrupts it, or raises what the operating system would: before the operation, after it, or
@@ -11,7 +11,6 @@ import builtins
 import errno
 import io
 import os
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,7 +18,7 @@ from typing import Any, Literal
 KILLED = 77  # the exit code of a process that was killed here
 Moment = Literal["before", "half", "after"]
 Action = Literal["kill", "interrupt", "error", "full"]
-FAILS_ON_A_FULL_DISK = ("open", "write", "mkdir", "fsync", "sql")
+FAILS_ON_A_FULL_DISK = ("open", "write", "mkdir", "fsync")
 
 
 @dataclass
@@ -47,10 +46,8 @@ class Fault:
             os._exit(KILLED)
         if self.action == "interrupt":
             raise KeyboardInterrupt  # as the handler of a signal would
-        if self.moment == "after" and name not in ("write", "fsync", "sql"):
+        if self.moment == "after" and name not in ("write", "fsync"):
             return result  # an operation that was done is not reported as failed; the next one is killed or fails
-        if name == "sql":
-            raise sqlite3.OperationalError("disk I/O error")
         code = errno.ENOSPC if self.action == "full" else errno.EIO
         raise OSError(code, os.strerror(code))
 
@@ -91,20 +88,6 @@ def inject(fault: Fault) -> None:
         ("unlink", "unlink"), ("remove", "unlink"), ("rmdir", "rmdir"), ("ftruncate", "truncate"),
     ):  # fmt: skip
         _replace(os, name, label, fault)
-    real_connect = sqlite3.connect
-
-    class FaultyConnection(sqlite3.Connection):
-        def execute(self, statement: str, *values: Any) -> Any:
-            return fault.perform("sql", statement, lambda: super(FaultyConnection, self).execute(statement, *values))
-
-        def executemany(self, statement: str, *values: Any) -> Any:
-            call = super().executemany
-            return fault.perform("sql", statement, lambda: call(statement, *values))
-
-    def faulty_connect(*arguments: Any, **named: Any) -> Any:
-        return real_connect(*arguments, **named, factory=FaultyConnection)
-
-    sqlite3.connect = faulty_connect
 
 
 def _replace(module: Any, name: str, label: str, fault: Fault) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rankgauge.comparison.gate.baseline_file import read_baseline
-from rankgauge.history.entry_codec import read_entry, read_labels
 
 from rankgauge.adapters.pipeline.pipeline_log import evaluate_pipeline
 from rankgauge.adapters.story.retrieval_quality import read_labeled_queries
@@ -21,6 +20,8 @@ from rankgauge.adapters.story.story import read_story
 from rankgauge.benchmark.folder import MANIFEST
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.cli.main import run
+from rankgauge.comparison.gate.gate import gate
+from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.config.band_sources import load_bands
 from rankgauge.config.config_file import load_config, load_judge_section
 from rankgauge.config.retriever_settings import RetrieverCalls
@@ -30,8 +31,10 @@ from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.history import EntryFacts, GitState, History
 from rankgauge.io.corpus.corpus_files import read_corpus
 from rankgauge.io.formats.judgment_lines import Inclusion, Judgment, read_judgments
+from rankgauge.io.formats.score_tables import read_scores
 from rankgauge.io.queries import read_queries, read_query_ids
 from rankgauge.io.read import read_qrels, read_run
+from rankgauge.io.reading_options import DEFAULT_READING
 from rankgauge.labels.assessors import ratings_of, read_raters
 from rankgauge.labels.estimates import estimate_from_sample
 from rankgauge.labels.gold.gold_evaluation import GoldInputs, evaluate_gold
@@ -140,10 +143,7 @@ def _npy(array: np.ndarray[Any, Any]) -> bytes:
 
 def make_seeds(folder: Path) -> dict[str, Seeds]:
     """Valid content for each kind of file; some are what rankgauge itself writes."""
-    base, qrels, ranking = (folder / name for name in ("base.json", "qrels.trec", "run.trec"))
-    qrels.write_bytes(QRELS["trec"])
-    ranking.write_bytes(RUNS["trec"])
-    assert run(["gate", str(qrels), str(ranking), "-m", "RR", "--write-baseline", str(base)]) == 0
+    (folder / "qrels.trec").write_bytes(QRELS["trec"])
     tables = {
         "csv": b'_id,title,text\nd1,t,some text\nd2,t,"quoted, text"\n',
         "tsv": b"d1\tsome text\nd2\tother text\n",
@@ -158,13 +158,20 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
     with suppress(RetrieverError):
         _live(folder / "live.journal")
     _FAILING.clear()
-    with History.open(folder / "seed.db") as history:
-        judged, ranked = {"q1": {"d1": 1, "d2": 0}}, Run.from_dict({"q1": {"d1": 2.0, "d2": 1.0}})
-        history.save(
-            evaluate(judged, ranked, ["RR"]), judged, run=ranked, facts=EntryFacts(tags=("t",)), git=GitState()
-        )
-        (entry,) = history.export(folder / "seed-history")
-    (labels,) = (folder / "seed-history/labels").iterdir()
+    judged = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1}}
+    ranked = Run.from_dict({"q1": {"d1": 2.0, "d2": 1.0}, "q2": {"d2": 1.0}})
+    scores = evaluate(judged, ranked, ["RR", "P@1"])
+    rows = [{"query": query, "RR": scores.per_query("RR")[query], "kind": "a"} for query in scores.queries]
+    entry = History.open(folder / "seed-history").save(scores, facts=EntryFacts(verdict="pass"), git=GitState())
+    report = {"schema": "rankgauge.scores/1", "runs": [scores.to_dict(per_query=True)]}
+    one_system: Seeds = [
+        (".jsonl", entry.path.read_bytes()),
+        (".jsonl", _rows(rows)),
+        (".json", json.dumps(rows).encode()),
+        (".json", json.dumps(report).encode()),
+        (".csv", b"query,RR,kind\nq1,1.0,a\nq2,,b\n"),
+        (".csv", b"query;measure;value\nq1;RR;1.0\nq2;RR;0.5\n"),
+    ]
     save_arrays(folder / "seed-index", HEADER, {"a": np.arange(4)})
     (folder / "queries.jsonl").write_bytes(b'{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "two"}\n')
     (folder / "soak.yaml").write_text(BENCHMARK.format(folder=folder))
@@ -181,7 +188,8 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
         "corpus": [(f".{suffix}", data) for suffix, data in tables.items()],
         "config": [(".yaml", CONFIG)],
         "bands": [(".yaml", BANDS)],
-        "baseline": [(".json", base.read_bytes())],
+        "scores": [*one_system, (".csv", b"system,query,P@1\na,q1,1\na,q2,0\nb,q1,1\n")],
+        "scores of a system": one_system,
         "manifest": [(".json", (benchmark / MANIFEST).read_bytes())],
         "journal": [(".journal", journal)],
         "live journal": [(".journal", (folder / "live.journal").read_bytes())],
@@ -193,9 +201,7 @@ def make_seeds(folder: Path) -> dict[str, Seeds]:
         "pipeline": [(".jsonl", PIPELINE)],
         "story": [(".jsonl", STORY), (".md", STORY_MD)],
         "labeled": [(".jsonl", LABELED)],
-        "history": [(".db", (folder / "seed.db").read_bytes())],
-        "history entry": [(".jsonl", entry.read_bytes())],
-        "history labels": [(".jsonl", labels.read_bytes())],
+        "history entry": [(".jsonl", entry.path.read_bytes())],
         "header": [(".json", (folder / "seed-index/header.json").read_bytes())],
         "array": [(".npy", _npy(np.eye(4))), (".npy", _npy(np.eye(4, dtype=np.float32)))],
         "vectors": [(".jsonl", VECTORS), (".parquet", _parquet_vectors())],
@@ -256,16 +262,14 @@ def _append(path: Path) -> None:
     assert read_judgments(path)[-1].assessor == "eve"
 
 
-def _import(path: Path) -> None:
-    """An entry of somebody else's history, beside its labels."""
-    history_path = path.with_name("import.db")
-    try:
-        with History.open(history_path) as history:
-            history.import_entries(path)
-            rendered(listing_document(Listing(history.entries(), 1)), "table")
-    finally:
-        for suffix in ("", "-wal", "-shm"):
-            history_path.with_name(history_path.name + suffix).unlink(missing_ok=True)
+def _read_scores(path: Path) -> None:
+    read_scores(path, DEFAULT_READING)
+
+
+def _gate_scores(path: Path) -> None:
+    """Scores that a run is compared with, whoever made them."""
+    judged, ranked = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}
+    gate(judged, ranked, baseline=path, rule=GateRule(scored_elsewhere="accept"))
 
 
 def _verify(path: Path) -> None:
@@ -288,15 +292,29 @@ def _is_finite(data: Any) -> bool:
     return True
 
 
+def _history_with(path: Path) -> History:
+    """A history that somebody else's entry was copied to."""
+    folder = path.with_name("history")
+    folder.mkdir(exist_ok=True)
+    shutil.copy(path, folder / "2026-11-01T00-00-00Z-other-1.jsonl")
+    return History.open(folder)
+
+
 def _read_history(path: Path) -> None:
-    try:
-        with History.open(path) as history:
-            for entry in history.entries():
-                rendered(listing_document(Listing(history.entries(), 1)), "table")
-                history.entry(entry.name)
-    finally:
-        for suffix in ("-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+    """Every entry, as lists and pages show it."""
+    history = _history_with(path)
+    entries = history.entries()
+    rendered(listing_document(Listing(entries, len(entries))), "table")
+    for entry in entries:
+        history.entry(entry.name)
+
+
+def _read_trend(path: Path) -> None:
+    history = _history_with(path)
+    for entry in history.latest():
+        for measure in entry.means:
+            history.trend(measure)
+        history.check()
 
 
 def _read_index(path: Path) -> None:
@@ -361,7 +379,8 @@ READERS: dict[str, Reader] = {
         Reader("corpus", "corpus", _read_corpus),
         Reader("config", "config", load_config),
         Reader("bands", "bands", load_bands),
-        Reader("baseline", "baseline", read_baseline, is_json=True),
+        Reader("scores", "scores", _read_scores, is_json=True),
+        Reader("scores as a baseline", "scores of a system", _gate_scores, is_json=True),
         Reader("manifest", "manifest", manifests.load, is_json=True),
         Reader("benchmark", "benchmark", _verify, is_json=True),
         Reader("journal", "journal", _read_journal, is_json=True),
@@ -380,10 +399,8 @@ READERS: dict[str, Reader] = {
         Reader("pipeline", "pipeline", evaluate_pipeline, is_json=True),
         Reader("story", "story", read_story),
         Reader("labeled queries", "labeled", read_labeled_queries),
-        Reader("history", "history", _read_history),
-        Reader("history entry", "history entry", read_entry, is_json=True),
-        Reader("history import", "history entry", _import, is_json=True),
-        Reader("history labels", "history labels", read_labels, is_json=True),
+        Reader("history", "history entry", _read_history, is_json=True),
+        Reader("history trend", "history entry", _read_trend, is_json=True),
         Reader("index header", "header", _read_index, is_json=True),
         Reader("index array", "array", _read_index),
         Reader("vectors", "array", _read_vectors),

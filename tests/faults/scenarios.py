@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
-import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +13,8 @@ from rankgauge.benchmark.folder import COMPARISON, MANIFEST, PAGE, REPORT
 from rankgauge.benchmark.plan import SHIPPED
 from rankgauge.cli.commands.demo import BUNDLED_FILES
 from rankgauge.cli.main import run
+from rankgauge.history import History
+from rankgauge.io.owned_files import TEMPORARY_SUFFIX
 
 SEARCH = """
 import os
@@ -105,6 +106,20 @@ def without_times(path: str, *keys: str) -> Callable[[Path], Content | None]:
     return read
 
 
+def log_without_times(path: str) -> Callable[[Path], Content | None]:
+    """A log, of which every line is whole, without what differs between two calls of a retriever."""
+
+    def read(folder: Path) -> Content | None:
+        if not (folder / path).is_file():
+            return None
+        rows = [json.loads(line) for line in (folder / path).read_bytes().splitlines()]
+        for row in rows:
+            row.pop("latency_ms", None)
+        return {path: json.dumps(rows).encode()}
+
+    return read
+
+
 def benchmark_folder(folder: Path) -> Content | None:
     """The run of a benchmark, if every file of it is there."""
     out = folder / "out"
@@ -150,50 +165,54 @@ def in_turn(*commands: Sequence[str]) -> int:
     return next((code for words in commands if (code := run(list(words)))), 0)
 
 
-HISTORY = ("--history", "history.db")
-OTHER_HISTORY = ("--history", "other.db")
-SAVE = ("--save", "--save-run", "--set", "history.date=2026-11-01")
-SAVE_OLD, SAVE_NEW = (("evaluate", "qrels.trec", f"{name}.trec", *SAVE, *HISTORY) for name in ("old", "new"))
-EXPORT = ("history", "export", "-o", "exported")
+HISTORY = ("--history", "history")
+SAVE = ("--save", "--set", "history.date=2026-11-01", *HISTORY)
 
 
-def after_saving(*words: str, before: Sequence[Sequence[str]] = (SAVE_OLD,)) -> Callable[[], int]:
-    """A command on a history, in which other commands have saved something."""
-    return lambda: in_turn(*(before if version() == "old" else [words]))
+def saved(*words: str, command: Sequence[str] = ("evaluate", "qrels.trec", "VERSION.trec")) -> Callable[[], int]:
+    """A command that adds an entry to a history; the new one finds that of the old one there."""
+    return cli(*command, *SAVE, *words)
 
 
 def history_content(folder: Path) -> Content | None:
-    """The systems in a history, with the size of what is stored, and their tags; an entry may be there twice."""
-    if not (folder / "history.db").exists():
+    """The systems in a history with their values, whole; an entry may be there twice. Half of one is an error."""
+    if not (folder / "history").exists():
         return None
-    with closing(sqlite3.connect(folder / "history.db")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            return None
-        rows = connection.execute(
-            "SELECT system, group_concat(DISTINCT tag), length(scores), length(run) FROM entries "
-            "JOIN contents ON contents.entry = id LEFT JOIN tags ON tags.entry = id GROUP BY id ORDER BY id"
-        ).fetchall()
-    return {system: repr(row).encode() for system, *row in rows} or None
+    history, found = History(folder / "history"), {}
+    assert {path.stem for path in history.folder.glob("*.jsonl")} == {entry.name for entry in history.entries()}
+    for entry in history.entries():
+        scores = history.entry(entry.name).scores
+        values = [scores.per_query(measure) for measure in scores.measures]
+        found[entry.system] = repr((entry.saved, entry.collection, values)).encode()
+    return found or None
 
 
-def exported_tags(folder: Path) -> Content | None:
-    """The tags in an exported entry, of which every line is there."""
-    path = folder / "exported" / "2026-11-01.jsonl"
-    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
-    return {"tags": repr(lines[0]["entry"]["tags"]).encode(), "lines": str(len(lines)).encode()}
+def logged_history(folder: Path) -> Content | None:
+    """What ``history_content`` says, of which every log is whole; a process that was killed may not have written it."""
+    content = history_content(folder)
+    for entry in History(folder / "history").entries() if content else []:
+        if entry.log is not None:
+            rows = [json.loads(line) for line in gzip.decompress(entry.log.read_bytes()).splitlines()]
+            first = "d0" if entry.system == "new" else "d8"
+            assert [(len(row["retrieved"]), row["retrieved"][0]["id"]) for row in rows] == [(9, first)] * 6
+    return content
 
 
-def write_metrics() -> int:
-    """The newest values of a history."""
-    save = SAVE_NEW if version() == "new" else SAVE_OLD
-    return in_turn(save, ("history", "export", "--openmetrics", "-o", "metrics.prom", *HISTORY))
+def has_no_leftovers(with_log: bool) -> bool:
+    """Whether there is nothing in a history but entries, and the log of the newest if it was kept."""
+    history = History(Path("history"))
+    names = {path.name for path in history.folder.iterdir()}
+    known = {entry.path.name for entry in history.entries()}
+    known |= {entry.log.name for entry in history.entries() if entry.log is not None}
+    newest = history.summary("latest")
+    return names == known and (newest.log is not None) == with_log and not any(TEMPORARY_SUFFIX in n for n in names)
 
 
 def write_history_page() -> int:
-    """The page of one of two histories."""
-    save = ((*SAVE_OLD[:-1], "old.db"), (*SAVE_NEW[:-1], "new.db")) if version() == "old" else ()
-    return in_turn(*save, ("history", "trend", "--history", f"{version()}.db", "--html", "page.html"))
+    """The page of one of two histories, which are both there before."""
+    save = [("evaluate", "qrels.trec", f"{name}.trec", *SAVE[:-1], f"history-{name}") for name in ("old", "new")]
+    page = ("history", "trend", "--history", f"history-{version()}", "--html", "page.html")
+    return in_turn(*(save if version() == "old" else ()), page)
 
 
 def repaired(*words: str) -> Callable[[], int]:
@@ -227,7 +246,7 @@ def verified() -> bool:
 
 
 FETCH = ("runs", "fetch", "--retriever", "faults_search:find", "--queries", "queries.jsonl", "--batch", "2", "--k", "5")
-GATE = ("gate", "qrels.trec", "VERSION.trec", "-m", "AP", "-m", "nDCG@5")
+GATE_LIVE = ("gate", "qrels.trec", "faults_search:find", "--queries", "queries.jsonl", "--require", "AP>=0")
 SCENARIOS: dict[str, Scenario] = {
     "convert": Scenario(("out.csv",), cli("convert", "VERSION.trec", "out.csv"), whole_files("out.csv")),
     "convert to gzip": Scenario(
@@ -253,8 +272,10 @@ SCENARIOS: dict[str, Scenario] = {
         cli("judge", "one.jsonl", "-o", "judgments.jsonl", "--assessor", "VERSION", "--judge", "faults_search:grade"),
         stored_judgments,
     ),
-    "baseline": Scenario(
-        ("base.json",), cli(*GATE, "--write-baseline", "base.json"), without_times("base.json", "created")
+    "gated log": Scenario(
+        ("gated.jsonl",),
+        cli(*GATE_LIVE, "-o", "gated.jsonl"),
+        log_without_times("gated.jsonl"),
     ),
     "page": Scenario(
         ("page.html",), cli("evaluate", "qrels.trec", "VERSION.trec", "--html", "page.html"), whole_files("page.html")
@@ -312,42 +333,27 @@ SCENARIOS: dict[str, Scenario] = {
         cli("compare", "qrels.trec", "VERSION.trec", "double.trec", "--html", "page.html"),
         whole_files("page.html"),
     ),
-    "page of a history": Scenario(("page.html",), write_history_page, whole_files("page.html")),
-    "metrics of a history": Scenario(("metrics.prom", "history.db"), write_metrics, whole_files("metrics.prom")),
-    "history": Scenario(("history.db",), after_saving(*SAVE_NEW), history_content),
-    "history tag": Scenario(
-        ("history.db",), after_saving("history", "tag", "latest", "good", *HISTORY), history_content
+    "page of a history": Scenario(
+        ("page.html", "history-old", "history-new"), write_history_page, whole_files("page.html")
     ),
-    "history prune": Scenario(
-        ("history.db",),
-        after_saving("history", "prune", "--keep", "0", "--system", "old", *HISTORY, before=(SAVE_OLD, SAVE_NEW)),
+    "history": Scenario(("history",), saved(), history_content, lambda: has_no_leftovers(with_log=False)),
+    "history with logs": Scenario(
+        ("history",), saved("--save-run"), logged_history, lambda: has_no_leftovers(with_log=True)
+    ),
+    "history of gates": Scenario(
+        ("history",),
+        saved("--require", "AP>=0", command=("gate", "qrels.trec", "VERSION.trec")),
         history_content,
-    ),
-    "history import": Scenario(
-        ("history.db",),
-        after_saving(
-            *("history", "import", "exported", *HISTORY),
-            before=(SAVE_OLD, (*SAVE_NEW[:-2], *OTHER_HISTORY), (*EXPORT, *OTHER_HISTORY)),
-        ),
-        history_content,
-    ),
-    "history export": Scenario(
-        ("exported", "history.db"),
-        after_saving(
-            *EXPORT,
-            *HISTORY,
-            before=(SAVE_OLD, (*EXPORT, *HISTORY), ("history", "tag", "latest", "good", *HISTORY)),
-        ),
-        exported_tags,
+        lambda: has_no_leftovers(with_log=False),
     ),
 }
 # Which scenarios break the files of each command; every other command writes none.
 WRITERS: dict[str, tuple[str, ...]] = {
     "demo": ("copied collection", "benchmark"),
     "init": ("workflow",),
-    "evaluate": ("page", "live", "history"),
+    "evaluate": ("page", "live", "history", "history with logs"),
     "compare": ("page of a comparison",),
-    "gate": ("baseline", "summary"),
+    "gate": ("gated log", "summary", "history of gates"),
     "diff": ("page of a difference",),
     "runs fetch": ("fetch", "fetch manifest", "index"),
     "runs validate": ("repaired run", "repaired judgments", "stamped labels"),
@@ -359,9 +365,4 @@ WRITERS: dict[str, tuple[str, ...]] = {
     "labels resolve": ("labels resolve",),
     "convert": ("convert", "convert to gzip", "sampled judgments"),
     "history trend": ("page of a history",),
-    "history tag": ("history tag",),
-    "history export": ("history export", "metrics of a history"),
-    "history import": ("history import",),
-    "history prune": ("history prune",),
-    "history check": ("history tag",),  # one transaction, as there
 }

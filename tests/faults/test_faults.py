@@ -21,7 +21,7 @@ TRIALS = 3
 WRITE_NO_FILE = {  # some print what they compute, `index` loads a server
     *("measures", "pipeline", "rq", "trec_eval", "agreement", "index", "benchmark verify"),
     *("labels agree", "labels estimate"),
-    *("history list", "history show", "history compare"),
+    *("history list", "history show", "history check"),
 }
 pytestmark = [
     pytest.mark.slow,

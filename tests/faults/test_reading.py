@@ -37,10 +37,10 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 }
 MAGIC_BYTES = 6  # a shorter part is not recognized as compressed
 READ_ALL_COMPRESSIONS = {
-    "qrels", "run", "numbers", "qrels validation", "run validation", "queries", "query ids", "corpus", "baseline",
-    "manifest", "cases", "pipeline", "story", "labeled queries", "history entry", "history labels",
+    "qrels", "run", "numbers", "qrels validation", "run validation", "queries", "query ids", "corpus", "scores",
+    "manifest", "cases", "pipeline", "story", "labeled queries",
 }  # fmt: skip
-READ_IN_TURN = [*sorted(READ_ALL_COMPRESSIONS), "config", "bands", "journal", "vectors"]  # not SQLite, and not copies
+READ_IN_TURN = [*sorted(READ_ALL_COMPRESSIONS), "config", "bands", "journal", "vectors"]  # not copies
 NOT_READ_AT_THEIR_PATH = ("benchmark", "index header", "index array")  # but copied to it
 SHORT_READ = 64
 compressions = pytest.mark.parametrize("compress", COMPRESS.values(), ids=COMPRESS)

@@ -23,18 +23,19 @@ from typing import Any
 
 import pytest
 
-from rankgauge import evaluate, evaluate_retriever
+from rankgauge import Run, evaluate, evaluate_retriever
 from rankgauge.benchmark.folder import REPLACED_SUFFIX
 from rankgauge.cli import process
 from rankgauge.cli.main import main
 from rankgauge.config.retriever_settings import RetrieverCalls
 from rankgauge.core import public_names
 from rankgauge.errors import RankgaugeWarning
-from rankgauge.history import GitState, History, store
+from rankgauge.history import GitState, History
+from rankgauge.history import folder as history_folder
 from rankgauge.io.owned_files import TEMPORARY_SUFFIX
 from rankgauge.report.manifest import plain_text
 from tests.faults.driver import Ended
-from tests.faults.scenarios import write_collection
+from tests.faults.scenarios import GATE_LIVE, write_collection
 from tests.needs import ROOT
 from tests.warm_process import WarmProcess
 
@@ -172,6 +173,7 @@ import os, resource, rankgauge.cli.main
 os.closerange(3, 1000)
 resource.setrlimit(resource.RLIMIT_NOFILE, ({count}, {count}))
 """
+SAVED_NAME = re.compile(r"\d{4}-\d\d-\d\dT\S+-[0-9a-f]{8}")  # of an entry
 LIVE = """
 import asyncio
 
@@ -206,15 +208,18 @@ def test_sixteen_descriptors_are_enough(trials: Trials, kind: str) -> None:
     elif kind == "benchmark":
         words = ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out")
     else:
-        words = ("evaluate", "qrels.trec", "old.trec", "-m", "AP", "--save", "--history", "history.db")
+        words = ("evaluate", "qrels.trec", "old.trec", "-m", "AP", "--save", "--save-run", "--history", "history")
+        for number in range(30):  # which are read for the time of the next
+            assert number or trials.run(*words).code == 0
+            (entry,) = [*(folder / "history").glob("2*-old-????????.jsonl")][:1]
+            shutil.copy(entry, entry.with_name(f"{entry.name[:20]}-copy-{number:08}.jsonl"))
     expected = trials.run(*words)
     assert expected.code == 0, expected.errors
-    if kind == "save":
-        (folder / "history.db").unlink()
     ended = trials.run(*words, first=FEW_DESCRIPTORS.format(count=16))
     assert ended.code == 0, ended.errors
     if kind not in ("live", "benchmark"):  # which measure times
-        assert ended.errors == expected.errors
+        one, other = (SAVED_NAME.sub("NAME", outcome.errors) for outcome in (ended, expected))
+        assert one == other
 
 
 def test_with_too_few_descriptors_there_is_one_error_and_nothing_is_left(trials: Trials) -> None:
@@ -230,14 +235,16 @@ def test_with_too_few_descriptors_there_is_one_error_and_nothing_is_left(trials:
 
 
 def test_no_duration_is_measured_with_a_clock_that_can_be_set() -> None:
-    """Only two dates are compared with the time of day.
+    """Only two dates are compared with the time of day, and entries of the same second are ordered by it.
 
     That of ``Retry-After`` is waited for a minute at most, and an answer of a journal that is in the future is new.
     """
     source = ROOT / "src/rankgauge"
     clock = re.compile(r"\btime\.time\b|\btime_ns\b|^\s*from time import", re.MULTILINE)
     users = [path for path in source.rglob("*.py") if clock.search(path.read_text(encoding="utf-8"))]
-    assert sorted(users) == [source / "retrieval/asking/failures.py", source / "retrieval/journal.py"]
+    assert sorted(users) == [
+        source / "history/folder.py", source / "retrieval/asking/failures.py", source / "retrieval/journal.py",
+    ]  # fmt: skip
 
 
 def test_a_clock_that_jumps_back_changes_no_latency_and_stops_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,24 +274,43 @@ def test_a_clock_that_jumps_back_changes_no_latency_and_stops_no_call(monkeypatc
 def test_an_entry_saved_after_the_clock_was_set_back_is_the_latest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Within an hour; an entry from farther in the future stays the latest, with a warning."""
+    """Within an hour; an entry from farther in the future stays the latest."""
     labels = {"q1": {"a": 1}}
-    times = iter([datetime(2026, 11, 17, 12, tzinfo=UTC) - timedelta(minutes=back) for back in (0, 30, 20, 90)])
+    now = [datetime(2026, 11, 17, 12, tzinfo=UTC)]
 
     class Clock(datetime):
         @classmethod
         def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]  # of this class in the type's words
-            return next(times)
+            return now[0]
 
-    monkeypatch.setattr(store, "datetime", Clock)
-    with History.open(tmp_path / "history.db") as history:
-        for score in (1.0, 2.0, 3.0):
-            saved = history.save(evaluate(labels, {"q1": {"a": score, "b": 2 - score}}, "RR"), labels, git=GitState())
-            assert history.summary("latest").uid == saved.uid
-            assert [entry.uid for entry in history.entries()][-1] == saved.uid
-        with pytest.warns(RankgaugeWarning, match="is dated 2026-11-17T12:00:00Z, in the future"):
-            history.save(evaluate(labels, {"q1": {"a": 1.0}}, "RR"), labels, git=GitState())
-        assert history.summary("latest").uid == saved.uid
+    monkeypatch.setattr(history_folder, "datetime", Clock)
+    history = History.open(tmp_path / "history")
+    for back, score in ((0, 1.0), (30, 2.0), (20, 3.0)):
+        now[0] = datetime(2026, 11, 17, 12, tzinfo=UTC) - timedelta(minutes=back)
+        saved = history.save(evaluate(labels, {"q1": {"a": score, "b": 2 - score}}, "RR"), git=GitState())
+        assert saved.saved == "2026-11-17T12:00:00Z"
+        assert history.summary("latest").name == saved.name
+        assert [entry.name for entry in history.entries()][-1] == saved.name
+    now[0] = datetime(2026, 11, 17, 12, tzinfo=UTC) - timedelta(minutes=90)
+    early = history.save(evaluate(labels, {"q1": {"a": 1.0}}, "RR"), git=GitState())
+    assert early.saved == "2026-11-17T10:30:00Z"
+    assert history.summary("latest").name == saved.name
+    assert history.entries()[0].name == early.name
+    now[0] = datetime(2026, 11, 15, 12, tzinfo=UTC)  # far enough that the newest entry is from the future
+    with pytest.warns(RankgaugeWarning, match="is from the future: check the clock, or delete the file"):
+        assert history.summary("latest").name == saved.name
+
+
+def test_entries_of_the_same_second_are_in_the_order_of_saving_whatever_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history, ticks = History.open(tmp_path / "history"), iter(range(10**9, 10**9 + 12))
+    monkeypatch.setattr(time, "time_ns", lambda: next(ticks))
+    runs = [Run.from_dict({"q1": {"a": 1.0}}, name=f"s{(n * 7) % 12:02}") for n in range(12)]
+    date = datetime(2026, 11, 1, tzinfo=UTC)
+    names = [history.save(evaluate({"q1": {"a": 1}}, run, "RR"), date=date, git=GitState()).name for run in runs]
+    assert [entry.name for entry in history.entries()] == names
+    assert sorted(names) != names
 
 
 # ------------------------------------------------------------------------------------------------------------ home
@@ -307,7 +333,7 @@ def test_nothing_needs_a_home_unless_it_is_asked_for(trials: Trials, home: str |
     folder, first = trials.folder, UNKNOWN_USER if home is None else ""
     names = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR")
     variables = dict.fromkeys(names, home or "")
-    (folder / "other.yaml").write_text("gate: {baseline: ~nobody-here/base.json}\n")
+    (folder / "other.yaml").write_text("gate: {baseline: ~nobody-here/base.jsonl}\n")
     for words in [
         ("evaluate", "qrels.trec", "old.trec", "--save", "--html", "page.html"),
         ("history", "list"),
@@ -349,7 +375,7 @@ FETCH = ("runs", "fetch", "--queries", "queries.jsonl", "--k", "3")
 WRITING = {
     "convert": ("convert", "old.trec", "closed/out.csv"),
     "page": ("evaluate", "qrels.trec", "old.trec", "--html", "closed/page.html"),
-    "baseline": ("gate", "qrels.trec", "old.trec", "--write-baseline", "closed/base.json"),
+    "gated log": (*GATE_LIVE, "-o", "closed/gated.jsonl"),
     "summary": ("gate", "qrels.trec", "old.trec", "--require", "AP>=0", "--summary", "closed/summary.md"),
     "fuse": ("fuse", "old.trec", "new.trec", "-o", "closed/fused.trec"),
     "pool": ("pool", "old.trec", "-o", "closed/pool.jsonl"),
@@ -357,38 +383,51 @@ WRITING = {
     "fetch": (*FETCH, "--retriever", "faults_search:find", "-o", "closed/run.trec"),
     "live": ("evaluate", "cases.jsonl", "faults_search:find", "-o", "closed/live.trec"),
     "benchmark": ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "closed/out"),
-    "new history": ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/new.db"),
-    "history": ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/history.db"),
-    "tag": ("history", "tag", "latest", "good", "--history", "closed/history.db"),
-    "export": ("history", "export", "-o", "closed/exported", "--history", "closed/history.db"),
+    "new history": ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/new"),
+    "history": ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/history"),
+    "history of a gate": (
+        *("gate", "qrels.trec", "old.trec", "--require", "AP>=0", "--save", "--save-run"),
+        *("--history", "closed/history"),
+    ),
+    "page of a history": ("history", "trend", "--history", "closed/history", "--html", "closed/page.html"),
 }
 READING = {
-    "baseline": ("gate", "qrels.trec", "old.trec", "--baseline", "closed/base.json"),
-    "list": ("history", "list", "--history", "closed/history.db"),
-    "show": ("history", "show", "latest", "--history", "closed/history.db"),
-    "compare": ("history", "compare", "latest", "latest", "--history", "closed/history.db"),
+    "log": ("gate", "qrels.trec", "old.trec", "--baseline", "closed/base.jsonl", "-m", "nDCG@5"),
+    "scores": ("gate", "qrels.trec", "old.trec", "--baseline", "closed/base.json"),
+    "saved": ("gate", "qrels.trec", "old.trec", "--baseline", "history:old", "--history", "closed/history"),
+    "list": ("history", "list", "--history", "closed/history"),
+    "show": ("history", "show", "latest", "--history", "closed/history"),
+    "trend": ("history", "trend", "--history", "closed/history", "-m", "AP"),
+    "check": ("history", "check", "--history", "closed/history"),
 }
 
 
 @pytest.fixture
 def closed(trials: Trials) -> Path:
-    """A folder in which nothing can be written, with a history, a baseline and a configuration."""
+    """A folder in which nothing can be written, with a history, a log and scores."""
     closed = trials.folder / "closed"
     closed.mkdir()
     for words in (
-        ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/history.db"),
-        ("gate", "qrels.trec", "old.trec", "--write-baseline", "closed/base.json"),
+        ("evaluate", "qrels.trec", "old.trec", "-m", "AP", "-m", "nDCG@5", "--save", "--history", "closed/history"),
+        (*GATE_LIVE, "-o", "closed/base.jsonl"),
     ):
         ended = trials.run(*words)
         assert ended.code == 0, ended.errors
-    for path in closed.iterdir():
-        path.chmod(0o444)
+    (entry,) = (closed / "history").iterdir()
+    shutil.copy(entry, closed / "base.json")
+    for path in (entry, entry.parent, *closed.iterdir()):
+        path.chmod(0o555 if path.is_dir() else 0o444)
     closed.chmod(0o555)
     return closed
 
 
+def content_of(folder: Path) -> dict[str, bytes]:
+    """All files in a folder."""
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_a_read_only_folder_is_one_error_before_the_work_and_stays_as_it_is(trials: Trials, closed: Path) -> None:
-    before = {path.name: path.read_bytes() for path in closed.iterdir()}
+    before = content_of(closed)
     for name, words in WRITING.items():
         ended = trials.run(*words, first=OBEY_PERMISSIONS)
         assert ended.code == 2, (name, ended.errors)
@@ -396,7 +435,7 @@ def test_a_read_only_folder_is_one_error_before_the_work_and_stays_as_it_is(tria
         assert lines[0].startswith("error: "), (name, ended.errors)
         assert "closed/" in lines[0], (name, ended.errors)
         assert [line[:6] for line in lines[1:]] in ([], ["hint: "]), (name, ended.errors)
-        assert {path.name: path.read_bytes() for path in closed.iterdir()} == before, name
+        assert content_of(closed) == before, name
     assert not [name for name in names_in(trials.folder) if name.endswith((TEMPORARY_SUFFIX, ".journal", ".partial"))]
 
 

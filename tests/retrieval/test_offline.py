@@ -35,7 +35,10 @@ for options in ("--retriever lexical", "--retriever vector", "--retriever hybrid
     check(f"runs fetch --corpus data {options} -o run.trec --latency 2")
 check("evaluate data/qrels.trec run.trec data/runs/lexical.trec --ci --html evaluated.html")
 check("compare data/qrels.trec data/runs/lexical.trec data/runs/vector.trec")
-check("gate data/qrels.trec run.trec --write-baseline baseline.json")
+check("gate data/qrels.trec run.trec --require nDCG@10>=0 --save --save-run")
+check("gate data/qrels.trec run.trec --baseline history:hybrid+rerank")
+check("history list")
+check("history trend --html history.html")
 check("tune data/qrels.trec data/runs/lexical.trec data/runs/vector.trec -o tuned.trec")
 check("convert run.trec run.csv")
 import os

@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rankgauge.comparison.gate.baseline_file import write_baseline
 
-from rankgauge import InputError, RankgaugeError
+from rankgauge import InputError, RankgaugeError, RankgaugeWarning, evaluate
 from rankgauge.benchmark.folder import MANIFEST
 from rankgauge.benchmark.verify import verify_benchmark
 from rankgauge.comparison.gate.gate import gate
+from rankgauge.comparison.gate.requirements import GateRule
 from rankgauge.core.ids import Ids
+from rankgauge.history import EntryFacts, GitState, History
 from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.render.documents.history import Listing, listing_document
+from rankgauge.render.formats import rendered
 from rankgauge.report import manifest as manifests
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.lexical import Lexical
@@ -77,19 +80,60 @@ def test_a_manifest(original: Path, tmp_path: Path, limit: int) -> None:
     assert len(exit_codes) > min(limit, 100) // 4
 
 
+def report_of_scores() -> Any:
+    """What ``evaluate -q --format json`` writes."""
+    return {"schema": "rankgauge.scores/1", "runs": [evaluate(QRELS, RUN, ["RR", "P@1"]).to_dict(per_query=True)]}
+
+
 @pytest.mark.parametrize("limit", [SAMPLE, pytest.param(ALL, marks=pytest.mark.slow)])
-def test_a_baseline(tmp_path: Path, limit: int) -> None:
-    path = tmp_path / "baseline.json"
-    write_baseline(path, QRELS, RUN, "RR")
+def test_scores_as_a_baseline(tmp_path: Path, limit: int) -> None:
+    path = tmp_path / "scores.json"
     exit_codes = []
-    for variant in variants(json.loads(path.read_bytes()), limit):
-        path.write_text(json.dumps(variant))
-        try:
-            gate(QRELS, RUN, baseline=path)
-        except RankgaugeError as error:
-            exit_codes.append(error.exit_code)
+    for rule in (GateRule(), GateRule(scored_elsewhere="accept")):
+        for variant in variants(report_of_scores(), limit):
+            path.write_text(json.dumps(variant))
+            try:
+                gate(QRELS, RUN, ["RR"], baseline=path, rule=rule)
+            except RankgaugeError as error:
+                exit_codes.append(error.exit_code)
     assert set(exit_codes) <= {2, 64}
     assert len(exit_codes) > 10
+
+
+@pytest.mark.filterwarnings("ignore::rankgauge.RankgaugeWarning")
+@pytest.mark.parametrize("limit", [SAMPLE, pytest.param(1000, marks=pytest.mark.slow)])
+def test_an_entry_of_a_history(tmp_path: Path, limit: int) -> None:
+    """It is read as it is, or left out with a warning, or refused; the entry beside it is read."""
+    history = History.open(tmp_path / "history")
+    scores = evaluate(QRELS, RUN, ["RR", "P@1"])
+    entry, intact = (history.save(scores, facts=EntryFacts(verdict="pass"), git=GitState()) for _ in range(2))
+    first, *rows = map(json.loads, entry.path.read_bytes().splitlines())
+    exit_codes = []
+    for number, line in enumerate((first, *rows)):
+        for variant in variants(line, limit):
+            lines = [first, *rows]
+            lines[number] = variant
+            entry.path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+            entries = history.entries()
+            assert intact.name in [one.name for one in entries]
+            rendered(listing_document(Listing(entries, len(entries))), "table")
+            try:
+                history.entry(entry.name)
+                history.trend("RR")
+                history.check()
+            except RankgaugeError as error:
+                exit_codes.append(error.exit_code)
+    assert set(exit_codes) <= {2, 64}
+    assert len(exit_codes) > 10
+
+
+def test_a_damaged_entry_is_one_warning(tmp_path: Path) -> None:
+    history = History.open(tmp_path / "history")
+    damaged, intact = (history.save(evaluate(QRELS, RUN, "RR"), git=GitState()) for _ in range(2))
+    damaged.path.write_bytes(damaged.path.read_bytes()[:100])
+    with pytest.warns(RankgaugeWarning, match="left out: .*:1: is no entry of a history") as caught:
+        assert [entry.name for entry in history.entries()] == [intact.name]
+    assert len(caught) == 1
 
 
 @pytest.mark.parametrize("limit", [SAMPLE, pytest.param(ALL, marks=pytest.mark.slow)])

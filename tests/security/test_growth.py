@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from rankgauge.comparison.gate.baseline_file import read_baseline
 
 import rankgauge
 from rankgauge import RankgaugeError, RankgaugeWarning, read_corpus, read_qrels, read_queries, read_run
 from rankgauge.adapters.story.story import read_story
+from rankgauge.history.folder import read_summary
+from rankgauge.io.formats.score_tables import is_scores, read_scores
+from rankgauge.io.reading_options import DEFAULT_READING
 
 SOURCE = Path(rankgauge.__file__).parent
 # Repeated, between a beginning and an end, these are the texts that make a regular expression try again and again.
@@ -179,7 +181,9 @@ READERS: dict[str, Callable[[Path], object]] = {
     "CSV corpus": corpus_of(".csv"),
     "folder of Markdown": folder_corpus,
     "story": lambda path: read_story(path.rename(path.with_suffix(".md"))),
-    "baseline": read_baseline,
+    "what may be scores": lambda path: is_scores(path, DEFAULT_READING),
+    "scores": lambda path: read_scores(path, DEFAULT_READING),
+    "entry of a history": read_summary,
 }
 DOC, TEXT = "<DOC><DOCNO>a</DOCNO><TEXT>", "</TEXT></DOC>"
 HOSTILE: dict[str, Callable[[int], str]] = {
@@ -196,7 +200,12 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "anchors": lambda n: "# " + "{#" * (n // 2),
     "digits": lambda n: "1 Q0 a 1 " + "1" * n + "@ x\n",
     "grade": lambda n: "1 0 a " + "1" * n + "@\n",
-    "brackets of JSON": lambda n: '{"schema": "rankgauge.baseline/2", "a": ' + "[" * n,
+    "brackets of JSON": lambda n: '{"schema": "rankgauge.scores/1", "a": ' + "[" * n,
+    "rows of scores": lambda n: "query,RR\n" + "".join(f"q{row},0.5\n" for row in range(n // 8)),
+    "columns of scores": lambda n: "query" + ",a" * (n // 8) + "\nq" + ",1" * (n // 8) + "\n",
+    "systems of scores": lambda n: "system,query,RR\n" + "".join(f"s{row},q,1\n" for row in range(n // 8)),
+    "long scores": lambda n: "query,measure,value\n" + "".join(f"q,m{row},1\n" for row in range(n // 32)),
+    "one line of scores": lambda n: "{" + ",".join(f'"q{row}": {{"RR": 1}}' for row in range(n // 16)) + "}",
     "quotes": lambda n: 'id,text\n"' + '""' * (n // 2) + "\n",
     "repeated keys": lambda n: "{" + ",".join(f'"{key % 97}": {{}}' for key in range(n // 8)) + "}",
     "carriage returns": lambda n: "id,text\n" + "\r" * n,

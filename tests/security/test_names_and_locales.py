@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rankgauge.comparison.gate.baseline_file import read_baseline
 
 from rankgauge.errors import printable
+from rankgauge.history import History
 from rankgauge.io.formats.json_text import json_text
 
+ACCEPT = ("--set", "gate.scored_elsewhere=accept")
+ENTRY_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ-|-[0-9a-f]{8}(?=\.)")  # the time, and what makes it unique
 NOT_UTF8 = os.fsdecode(b"l\xe4uf")  # Latin-1
 QRELS = "fråga 0 dök 1\nq2 0 日本 1\n"
 RUN = "fråga Q0 dök 1 3 läuf\nfråga Q0 x 2 2 läuf\nq2 Q0 x 1 3 läuf\nq2 Q0 日本 2 1 läuf\n"
@@ -30,6 +32,7 @@ def write_files(folder: Path, name: str) -> None:
     for kind in ("queries", "corpus"):
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         (folder / f"{name}-{kind}.jsonl").write_text(lines, encoding="utf-8")
+    (folder / f"{name}-scores.csv").write_text("query,RR\nfråga,1\nq2,0.5\n", encoding="utf-8")
     (folder / "find.py").write_text("def find(query, k):\n    return ['x']\n")
 
 
@@ -41,15 +44,16 @@ def commands(name: str) -> list[list[str]]:
     return [
         ["evaluate", qrels, run, "-q", "-m", "RR", "--format", "json"],
         ["evaluate", qrels, run, "-q", "-m", "RR", "--html", f"{out}.html"],
-        ["evaluate", qrels, run, "-q", "-m", "RR", "--save", "--history", f"{out}.sqlite"],
+        ["evaluate", qrels, run, "-q", "-m", "RR", "--save", "--save-run", "--history", f"{out}.d"],
+        ["gate", qrels, run, "-m", "RR", "--baseline", "history:läuf", "--history", f"{out}.d", "--format", "json"],
         ["compare", qrels, run, other, "-m", "RR", "--format", "json"],
         ["runs", "validate", run, "--format", "json"],
         ["runs", "validate", run],
         ["convert", run, f"{out}.csv"],
         ["convert", run, f"{out}.jsonl"],
         ["fuse", run, other, "-o", f"{out}.trec"],
-        ["gate", qrels, run, "-m", "RR", "--write-baseline", f"{out}.json"],
-        ["gate", qrels, run, "-m", "RR", "--baseline", f"{out}.json", "--format", "json"],
+        ["gate", qrels, run, "-m", "RR", "--baseline", f"{out}.jsonl", "--format", "json"],
+        ["gate", qrels, run, "-m", "RR", "--baseline", f"{name}-scores.csv", *ACCEPT],
         [*fetch, "--queries", queries, "-o", f"{out}-f", "--manifest", f"{out}-m"],
         ["trec_eval", "-q", "-m", "map", qrels, run],
         ["evaluate", qrels, f"{name}-missing.trec"],
@@ -69,7 +73,8 @@ def test_files_whose_names_are_not_utf8_are_read_written_and_named_in_valid_json
     for arguments, odd, plain in zip(commands(NOT_UTF8), outputs[NOT_UTF8], outputs["zzz"], strict=True):
         assert odd.code == plain.code == (2 if "missing" in arguments[-1] else 0), (arguments, odd.err)
         if "json" in arguments:
-            assert json.loads(odd.out.encode("utf-8")) == json.loads(plain.out.replace("zzz", r"l\udce4uf"))
+            one, other = (ENTRY_NAME.sub("NAME", out) for out in (odd.out, plain.out.replace("zzz", r"l\udce4uf")))
+            assert json.loads(one.encode("utf-8")) == json.loads(other)
         elif "trec_eval" in arguments:
             assert odd.out == plain.out
     missing = outputs[NOT_UTF8][-1]
@@ -77,12 +82,14 @@ def test_files_whose_names_are_not_utf8_are_read_written_and_named_in_valid_json
     written = {path.name for path in tmp_path.iterdir() if path.name.startswith("out-")}
     assert {name.replace(NOT_UTF8, "zzz") for name in written} == {name for name in written if "zzz" in name}
     for name in written:
+        if name.endswith(".d"):
+            (entry,) = History.open(tmp_path / name).entries()
+            assert (entry.log is not None, entry.system, entry.means["RR"].value) == (True, "läuf", 0.75)
+            continue
         data = (tmp_path / name).read_bytes()
-        if not name.endswith(".sqlite"):
-            data.decode("utf-8")
+        data.decode("utf-8")
         if name.endswith((".csv", ".trec", ".jsonl", "-f")):
             assert data == (tmp_path / name.replace(NOT_UTF8, "zzz")).read_bytes()
-    assert read_baseline(tmp_path / f"out-{NOT_UTF8}.json") is not None
 
 
 def test_a_byte_that_is_not_utf8_is_an_escape_in_json_and_comes_back() -> None:
@@ -121,7 +128,7 @@ def test_the_c_locale_changes_no_byte_of_any_output(tmp_path: Path) -> None:
             name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "PYTHON"))
         }
         environment |= {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "HOME": str(folder)}
-        calls = [call for call in commands("läuf") if "--save" not in call]  # a history has the time
+        calls = [call for call in commands("läuf") if "--history" not in call]  # a history has the time
         arguments = [sys.executable, "-c", SCRIPT, json.dumps(calls)]
         done = subprocess.run(
             arguments, cwd=folder, env=locale_variables(locale, folder), capture_output=True, check=False
@@ -131,7 +138,7 @@ def test_the_c_locale_changes_no_byte_of_any_output(tmp_path: Path) -> None:
         manifest = "out-läuf-m".encode()
         files[manifest] = re.sub(rb'"seconds": [0-9.]+', b"", files[manifest])
         results[locale] = (done.stdout, done.stderr, files)
-    assert results["C"][0].count(b"exit code") == len(commands("")) - 1
+    assert results["C"][0].count(b"exit code") == len(commands("")) - 2
     assert results["C"] == results["C.UTF-8"]
 
 

@@ -1,11 +1,10 @@
-"""Labels whose texts changed are found, and the gate does not take them for a worse retriever."""
+"""Labels whose texts changed are found, and named beside what a gate decides."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from xml.etree import ElementTree as Xml
 
 import pytest
 from hypothesis import given
@@ -101,83 +100,92 @@ def test_labels_without_hashes_show_only_documents_that_are_gone(folder: Path, c
     assert check.counts == {"gone": 19, "unverified": 1}
 
 
-def test_the_gate_tells_rotted_labels_from_a_worse_retriever(folder: Path, command: Callable[..., Outcome]) -> None:
-    labels, baseline = folder / "labels.jsonl", folder / "baseline.json"
-    assert command("gate", labels, folder / "800.run", "-m", "R@10", "--write-baseline", baseline).code == 0
-    against = ["--baseline", baseline, "--set", f"gate.corpus={folder / '400.jsonl'}"]
-    done = command("gate", labels, folder / "400.run", *against)
-    assert done.code == 2
-    assert done.out.startswith("labels rotted: 12 of 20 labels no longer fit")
-    assert "in 6 queries; on the 8 queries whose labels fit, " in done.out
-    assert "queries-unjudged" not in done.err
-    for against_runs in (folder / "800.run", [folder / "800.run"]):
-        result = gate(labels, folder / "400.run", ["R@10"], baseline=against_runs, corpus=folder / "400.jsonl")
-        assert (result.verdict, result.passed, result.failed) == ("rotted", False, False)
-        assert result.scores["R@10"] == 1
-        assert result.current is None
-    data = json.loads(command("gate", labels, folder / "400.run", *against, "--format", "json").out)["gate"]
-    assert data["verdict"] == "rotted"
-    assert data["rot"]["queries"] == [f"l{n}" for n in range(LONG)]
-    assert (data["rot"]["changed"], data["rot"]["tested_queries"]) == (12, 8)
-    suite = Xml.fromstring(command("gate", labels, folder / "400.run", *against, "--format", "junit").out)
-    assert [failure.get("type") for failure in suite.iter("failure")] == ["labels", "not comparable"]
-    markdown = command("gate", labels, folder / "400.run", *against, "--format", "markdown").out
-    assert markdown.startswith("### ⚠️ Retrieval gate: labels rotted\n\n12 of 20 labels no longer fit")
+ROTTED = "labels-rotted"
 
 
-def test_labels_that_grew_and_labels_that_rotted_are_told_apart(folder: Path, command: Callable[..., Outcome]) -> None:
-    baseline, grown = folder / "baseline.json", folder / "grown.txt"
-    written = command("gate", folder / "labels.jsonl", folder / "800.run", "-m", "R@10", "--write-baseline", baseline)
-    assert written.code == 0
+def test_a_gate_names_labels_that_no_longer_fit_and_decides_as_without_the_corpus(
+    folder: Path, command: Callable[..., Outcome]
+) -> None:
+    labels = folder / "labels.jsonl"
+    for baseline in (folder / "800.run", [folder / "800.run"], evaluate(labels, folder / "800.run", ["R@10"])):
+        without = gate(labels, folder / "400.run", ["R@10"], baseline=baseline)
+        result = gate(labels, folder / "400.run", ["R@10"], baseline=baseline, corpus=folder / "400.jsonl")
+        assert (result.verdict, result.exit_code, result.sentence) == ("fail", 1, without.sentence)
+        assert result.compared == without.compared
+        assert [note for note in result.notes if note.code != ROTTED] == [*without.notes]
+        (note,) = [note.message for note in result.notes if note.code == ROTTED]
+        assert note == (
+            f"12 of 20 labels no longer fit {folder / '400.jsonl'} (the text of 12 changed) (queries 'l0', 'l1', 'l2', "
+            f"…): `rankgauge runs validate --labels {labels} --corpus {folder / '400.jsonl'}` lists them"
+        )
+    against = ("--baseline", folder / "800.run", "-m", "R@10", "--set", f"gate.corpus={folder / '400.jsonl'}")
+    arguments = ("gate", labels, folder / "400.run", *against)
+    for format in ("table", "markdown"):
+        done = command(*arguments, "--format", format)
+        assert done.code == 1
+        assert "12 of 20 labels no longer fit" in done.out
+    data = json.loads(command(*arguments, "--format", "json").out)["gate"]
+    assert (data["verdict"], [note["code"] for note in data["notes"] if note["code"] == ROTTED]) == ("fail", [ROTTED])
+
+
+def test_labels_that_grew_and_labels_that_rotted_are_told_apart(folder: Path) -> None:
+    """A query that is judged otherwise than when it was scored is left out; the text of a document is not asked."""
+    labels, grown = folder / "labels.jsonl", folder / "grown.txt"
+    scores = evaluate(labels, folder / "400.run", ["R@10"])
     grown.write_text((folder / "plain.txt").read_text() + "s0 0 short1-0 1\n")
     stamp_labels(grown, InMemoryCorpus(numbered_chunks(800)), folder / "grown.jsonl")
-    result = gate(folder / "grown.jsonl", folder / "400.run", baseline=baseline, corpus=folder / "400.jsonl")
-    assert (result.verdict, len(result.scores)) == ("rotted", SHORT)
-    assert result.growth is not None
-    assert (result.growth.changes.added, result.growth.changes.queries_removed) == (1, ())
-    assert [row.change for row in result.compared] == [0]  # with the labels of the baseline, nothing changed
+    result = gate(folder / "grown.jsonl", folder / "400.run", ["R@10"], baseline=scores, corpus=folder / "400.jsonl")
+    messages = {note.code: note.message for note in result.notes}
+    assert messages["labels-changed"].endswith("left out ('s0')")
+    assert messages[ROTTED].startswith("12 of 21 labels no longer fit")
+    assert [row.decision.n for row in result.compared] == [LONG + SHORT - 1]
+    assert [row.change for row in result.compared] == [0]
+    assert result.passed
 
 
-def test_a_retriever_that_got_worse_fails_on_the_labels_that_fit(folder: Path, command: Callable[..., Outcome]) -> None:
+def test_a_retriever_that_got_worse_fails_beside_labels_that_rotted(
+    folder: Path, command: Callable[..., Outcome]
+) -> None:
     labels, run = folder / "labels.jsonl", folder / "worse.run"
     kept = [line for line in (folder / "400.run").read_text().splitlines(keepends=True) if "short" not in line]
     run.write_text("".join(kept) + "".join(f"s{n} Q0 other 1 1 r\n" for n in range(SHORT)))
-    stored = folder / "new.json"
-    options = ["--baseline", folder / "800.run", "-m", "R@10", "--write-baseline", stored]
-    options += ["--set", f"gate.corpus={folder / '400.jsonl'}"]
-    done = command("gate", labels, run, *options)
+    corpus = ("--set", f"gate.corpus={folder / '400.jsonl'}")
+    done = command("gate", labels, run, "--baseline", folder / "400.run", "-m", "R@10", *corpus)
     assert done.code == 1
-    assert done.out.startswith("fail: on the 8 queries whose labels fit, none of the retrieved documents is judged")
+    assert done.out.startswith(
+        "fail: none of the retrieved documents is judged, and the baseline retrieved judged ones"
+    )
     assert "12 of 20 labels no longer fit" in done.out
-    assert not stored.exists()
-    required = command("gate", labels, run, "--require", "R@10>=0.5", "--set", f"gate.corpus={folder / '400.jsonl'}")
+    required = command("gate", labels, run, "--require", "R@10>=0.5", *corpus)
     assert required.code == 2
     assert required.out.startswith("nothing to judge: none of the retrieved documents is judged")
 
 
-def test_if_no_label_fits_nothing_is_tested(folder: Path) -> None:
-    result = gate(folder / "labels.jsonl", folder / "400.run", require="R@10>=0.5", corpus={"x": "other"})
-    assert result.verdict == "rotted"
-    assert result.sentence.endswith("in 14 queries; no query is left to test the retriever with.")
-    assert result.rot is not None
-    assert result.rot.counts == {"gone": 20}
+def test_if_no_label_fits_that_is_said(folder: Path) -> None:
+    result = gate(folder / "labels.jsonl", folder / "800.run", require="R@10>=0.5", corpus={"x": "other"})
+    assert result.passed
+    (note,) = result.notes
+    assert note.code == ROTTED
+    assert note.message.startswith("20 of 20 labels no longer fit")
+    assert "(the document of 20 is gone)" in note.message
 
 
-def test_labels_that_fit_change_nothing_and_those_without_hashes_are_noted(folder: Path) -> None:
+def test_labels_that_fit_and_those_without_hashes_are_not_mentioned(folder: Path) -> None:
     fits = gate(folder / "labels.jsonl", folder / "800.run", require="R@10>=0.5", corpus=folder / "800.jsonl")
-    assert (fits.verdict, fits.rot, fits.notes) == ("pass", None, ())
+    assert (fits.verdict, fits.notes) == ("pass", ())
     plain = gate(
         folder / "plain.txt", folder / "400.run", ["R@10"], baseline=folder / "800.run", corpus=folder / "400.jsonl"
     )
     assert plain.verdict == "fail"
-    assert "no-text-hashes" in [note.code for note in plain.notes]
+    assert ROTTED not in [note.code for note in plain.notes]
 
 
-def test_a_rotted_label_that_was_not_relevant_is_a_note(tmp_path: Path) -> None:
+def test_a_rotted_label_that_was_not_relevant_is_named_too(tmp_path: Path) -> None:
     (tmp_path / "q").write_text("q 0 a 1\nq 0 b 0\n")
     stamp_labels(tmp_path / "q", InMemoryCorpus({"a": "x", "b": "y"}), tmp_path / "labels.jsonl")
     result = gate(tmp_path / "labels.jsonl", {"q": ["a"]}, require="R@10>=0.5", corpus={"a": "x", "b": "changed"})
-    assert (result.verdict, [note.code for note in result.notes]) == ("pass", ["rotted-nonrelevant"])
+    assert (result.verdict, [note.code for note in result.notes]) == ("pass", [ROTTED])
+    assert result.notes[0].message.startswith("1 of 2 labels no longer fits")
 
 
 TEXTS = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["x", "y", ""]), min_size=1)

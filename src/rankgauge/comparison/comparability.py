@@ -15,10 +15,12 @@ import numpy as np
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import plural, text_of
-from rankgauge.core.hits import Hits, Joined
-from rankgauge.core.run import RunExtras, Status
+from rankgauge.core.hits import Joined
+from rankgauge.core.run import Status
 from rankgauge.errors import Note
 from rankgauge.evaluation.caveats import POOL_DEPTH, JoinFacts
+from rankgauge.evaluation.result_depth import depth_of
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.measure import Measure
 
 SHARE_DIFFERENCE = 0.2  # of judged documents at the top, from which two sides differ enough to say so
@@ -37,6 +39,7 @@ class ResultFacts:
     judged: float | None = None  # share of the top documents; None if labels list only relevant ones
     missing: int = 0  # judged queries that are not in the results
     failed: int = 0
+    is_known: bool = True  # whether anything is; of scores from elsewhere, nothing is
 
     @classmethod
     def of(cls, joined: Joined) -> ResultFacts:
@@ -54,6 +57,11 @@ class ResultFacts:
             int((hits.status == Status.FAILED).sum()),
         )
 
+    @classmethod
+    def of_scores(cls, scores: Scores) -> ResultFacts:
+        """What is known of results of which there are only scores."""
+        return cls(is_known=False) if scores.depth is None else cls(*scores.depth)
+
     @property
     def limit(self) -> float:
         """The depth, or infinity if it is not known."""
@@ -68,28 +76,6 @@ class ResultFacts:
             "queries_missing": self.missing,
             "queries_failed": self.failed,
         }
-
-
-class Depth(NamedTuple):
-    """How many documents a query has at most, and whether that many were asked for."""
-
-    documents: int | None
-    is_requested: bool
-
-
-def depth_of(hits: Hits, extras: RunExtras | None) -> Depth:
-    """The k that was asked for, else the largest depth if at least half of the answered queries end exactly there."""
-    asked = None if extras is None else extras.logged_k if extras.requested_k is None else extras.requested_k
-    if asked is not None:
-        return Depth(asked, is_requested=True)
-    return Depth(common_depth(hits.retrieved), is_requested=False)
-
-
-def common_depth(documents: np.ndarray[Any, Any]) -> int | None:
-    """The largest of the numbers of documents per query, if at least half of the queries with any have that many."""
-    answered = documents[documents > 0]
-    deepest = int(answered.max(initial=0))
-    return deepest if deepest and 2 * int((answered == deepest).sum()) >= len(answered) else None
 
 
 @dataclass(frozen=True)
@@ -132,6 +118,8 @@ def shared_causes(problems: Iterable[Incomparable]) -> list[str]:
 
 def not_comparable(measure: Measure, system: NamedFacts, baseline: NamedFacts) -> Incomparable | None:
     """Why a difference on a measure would say nothing about the systems; None if it can be compared."""
+    if not (system.facts.is_known and baseline.facts.is_known):
+        return None
     cutoff = measure.cutoff
     if not isinstance(cutoff, int):
         return None

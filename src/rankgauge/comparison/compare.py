@@ -114,7 +114,10 @@ def compare_evaluation(
     statistics = statistics or Statistics()
     scores = list(evaluation.scores)
     joins: list[Joined | None] = [*evaluation.joined] or [None] * len(scores)
-    facts = [ResultFacts() if join is None else ResultFacts.of(join) for join in joins]
+    facts = [
+        ResultFacts.of_scores(run) if join is None else ResultFacts.of(join)
+        for run, join in zip(scores, joins, strict=True)
+    ]
     names = [run.run for run in scores]
     scope = family_scope(len(scores), statistics, is_chosen=baseline is not None)
     if scope == "best":

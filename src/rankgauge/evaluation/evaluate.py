@@ -21,6 +21,7 @@ from rankgauge.errors import InputError, Note, UsageError, printable, shown, war
 from rankgauge.evaluation.caveats import EXPECTS_NOTHING, JoinFacts, notes_on, number_cutoffs, unreachable_notes
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.label_versions import LabelVersions
+from rankgauge.evaluation.result_depth import depth_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import is_dataset, open_source
 from rankgauge.io.reading_options import Reading
@@ -333,6 +334,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         extras=joined.extras,
         answers=hits.answers,
         labels=LabelVersions(qrels),
+        depth=depth_of(hits, joined.extras),
     )
 
 

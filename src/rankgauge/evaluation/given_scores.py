@@ -6,19 +6,21 @@ the values were made, that is said, and a gate does not decide.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Status
-from rankgauge.errors import InputError, Note, UsageError, shown, warn_user
+from rankgauge.errors import InputError, Note, shown, warn_user
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.label_versions import LabelVersions
+from rankgauge.evaluation.result_depth import Depth
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import source_name
 from rankgauge.io.formats.score_tables import ScoreTable, is_scores, read_scores, score_kind
@@ -58,12 +60,12 @@ class GivenScores:
                 return name
         return next((name for name in self.table.foreign if name == measure.name), None)
 
-    def missing(self, measure: Measure) -> UsageError:
+    def missing(self, measure: Measure) -> InputError:
         """The error for a measure without values."""
         if measure.definition.name == "Leak":
-            return UsageError(f"{shown(self.name)} has no values of {measure}: {LEAK_REASON}")
+            return InputError(f"{shown(self.name)} has no values of {measure}: {LEAK_REASON}")
         table = self.table
-        return UsageError(
+        return InputError(
             f"{shown(self.name)} has no values of {measure}; it has {listing(map(shown, table.values), NAMED * 2)}",
             hint="choose others with -m",
         )
@@ -71,8 +73,7 @@ class GivenScores:
     def scores_like(self, like: Scores, qrels: Qrels) -> Scores:
         """Its values beside those of rankings, which were made with these labels."""
         table, notes = self.table, [*self.notes]
-        row_of = {query: row for row, query in enumerate(table.queries)}
-        rows = np.array([row_of.get(query, -1) for query in like.queries], dtype=np.int64)
+        rows = rows_of(table, like.queries)
         requested = like.requested or like.measures
         values = np.full((len(like.queries), len(like.measures)), np.nan)
         for place, (measure, asked) in enumerate(zip(like.measures, requested, strict=True)):
@@ -110,6 +111,7 @@ class GivenScores:
             extras=None,
             answers=None,
             labels=LabelVersions(known=table.labels),
+            depth=None if table.conventions is None else Depth(table.depth),
         )
 
 
@@ -155,6 +157,7 @@ def table_of(scores: Scores) -> ScoreTable:
         conventions=str(scores.conventions),
         labels=labels or None,
         collection=scores.qrels,
+        depth=None if scores.depth is None else scores.depth.documents,
     )
 
 
@@ -170,7 +173,7 @@ def only_scores(labels: Any, results: Sequence[Any], reading: Reading) -> list[G
     if not all(is_given(result, reading) for result in results):
         if labels is None or (not isinstance(labels, IN_MEMORY) and score_kind(labels, reading) != "certain"):
             return None
-        raise UsageError(
+        raise InputError(
             f"{_shown(labels)} holds scores, and labels come first",
             hint="name the labels: rankgauge compare LABELS SCORES RESULTS",
         )
@@ -193,9 +196,9 @@ def _shown(source: Any) -> str:
 def _check_no_effect(reading: Reading) -> None:
     """Raise if something is asked for that only rankings have."""
     if not reading.matches_ids or reading.match_fields:
-        raise UsageError("--match has no effect on scores, which have no documents", hint="leave it out")
+        raise InputError("--match has no effect on scores, which have no documents", hint="leave it out")
     if reading.forbidden is not None:
-        raise UsageError(f"forbidden documents have no effect on scores: {LEAK_REASON}", hint="leave them out")
+        raise InputError(f"forbidden documents have no effect on scores: {LEAK_REASON}", hint="leave them out")
 
 
 def columns_known(systems: Sequence[GivenScores], conventions: Conventions) -> Conventions:
@@ -215,15 +218,12 @@ def evaluate_scores(
     leaves it without values in other systems than the first.
     """
     if replace(conventions, columns=()) != Conventions():
-        raise UsageError(
+        raise InputError(
             f"conventions have no effect on scores, which are compared as given: {conventions}", hint="leave them out"
         )
     conventions = columns_known(systems, conventions)
     chosen = conventions.measures(measures) if measures else common_measures(systems)
-    queries = sorted(
-        {query for system in systems for query in system.table.queries},
-        key=lambda query: query.encode("utf-8", "surrogateescape"),
-    )
+    queries = all_queries(systems)
     if not queries:
         raise InputError("the scores have no queries")
     first = systems[0].table
@@ -237,6 +237,23 @@ def evaluate_scores(
     return Evaluation(qrels, (), scores).uniquely_named()
 
 
+def all_queries(systems: Sequence[GivenScores]) -> tuple[str, ...]:
+    """The queries of all systems, in the order of bytes."""
+    first = systems[0].table.queries
+    if all(system.table.queries == first for system in systems[1:]):
+        return first
+    every = {query for system in systems for query in system.table.queries}
+    return tuple(sorted(every, key=lambda query: query.encode("utf-8", "surrogateescape")))
+
+
+def rows_of(table: ScoreTable, queries: Sequence[str]) -> NDArray[np.int64]:
+    """The row of each query in a table; −1 if it is not there."""
+    if table.queries == tuple(queries):
+        return np.arange(len(queries), dtype=np.int64)
+    row_of = {query: row for row, query in enumerate(table.queries)}
+    return np.array([row_of.get(query, -1) for query in queries], dtype=np.int64)
+
+
 def common_measures(systems: Sequence[GivenScores]) -> tuple[Measure, ...]:
     """The measures of ours that all systems have, in the order of the first."""
     others = [set(system.measures) for system in systems[1:]]
@@ -245,7 +262,7 @@ def common_measures(systems: Sequence[GivenScores]) -> tuple[Measure, ...]:
         return common
     table = systems[0].table
     columns = listing(map(shown, table.values), NAMED * 2) if table.values else "no numeric column"
-    raise UsageError(
+    raise InputError(
         f"{shown(table.source)}: no column is named after a measure; there are {columns}",
         hint=f"choose columns: -m {next(iter(table.values))!r}" if table.values else None,
     )
@@ -261,8 +278,7 @@ def _scores(
     is_lenient: bool,
 ) -> Scores:
     table = system.table
-    row_of = {query: row for row, query in enumerate(table.queries)}
-    rows = np.array([row_of.get(query, -1) for query in queries], dtype=np.int64)
+    rows = rows_of(table, queries)
     values = np.full((len(queries), len(measures)), np.nan)
     for place, measure in enumerate(measures):
         column = system.column(measure)
@@ -287,17 +303,20 @@ def _scores(
         columns=qrels.columns,
         requested=tuple(measures),
         labels=LabelVersions(known=table.labels),
+        depth=None if table.conventions is None else Depth(table.depth),
     )
 
 
-def _columns(systems: Sequence[GivenScores], queries: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+def _columns(systems: Sequence[GivenScores], queries: Sequence[str]) -> dict[str, Any]:
     """Every other column, of the first system that has it."""
-    found: dict[str, Mapping[str, Any]] = {}
+    found: dict[str, Any] = {}
     for system in systems:
         table = system.table
+        is_whole = table.queries == tuple(queries)
         for name, cells in table.others.items():
             if name not in found:
-                found[name] = dict(zip(table.queries, np.asarray(cells, dtype=object).tolist(), strict=True))
+                listed = np.asarray(cells, dtype=object).tolist()
+                found[name] = listed if is_whole else dict(zip(table.queries, listed, strict=True))
     return found
 
 

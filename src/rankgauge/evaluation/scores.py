@@ -20,6 +20,7 @@ from rankgauge.core.run import RunExtras, Status
 from rankgauge.errors import MeasureError, UsageError, printable
 from rankgauge.evaluation.caveats import Note, incomplete_measures
 from rankgauge.evaluation.conventions import Conventions
+from rankgauge.evaluation.result_depth import Depth
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
@@ -53,6 +54,7 @@ class Scores(Tabular):
     extras: RunExtras | None = None  # what came with the results of a live retriever: latencies, errors
     answers: QueryAnswers | None = None  # what it did with each query, if a measure needs it
     labels: LabelVersions | None = None  # the hash of each query's labels
+    depth: Depth | None = None  # of the results; None if scores from elsewhere do not say
 
     def __getitem__(self, measure: str | Measure) -> float | None:
         """The value over all queries; None if there is nothing to average."""
@@ -217,6 +219,7 @@ class Scores(Tabular):
                 "failed": int((self.status == Status.FAILED).sum()),
                 "without_relevant": int(self.without_relevant.sum()),
             },
+            "depth": None if self.depth is None else self.depth.documents,
             "measures": {name: {"value": value, "n": n} for name, (value, n) in self.over_queries.items()},
         }
         if self.extras is not None and (self.extras.figures() or self.extras.errors):

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankgauge._version import __version__
-from rankgauge.comparison.comparability import depth_of
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Hits
 from rankgauge.core.result_views import HtmlView, ResultList
@@ -392,7 +391,7 @@ def save_evaluation(
             options.facts,
             cost=(costs or {}).get(scores.run, options.facts.cost),
             coverage=None if joined is None else coverage_of(joined.hits),
-            depth=None if joined is None else depth_of(joined.hits, joined.extras).documents,
+            depth=None if scores.depth is None else scores.depth.documents,
         )
         extras = scores.extras
         names = EntryNames(

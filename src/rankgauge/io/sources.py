@@ -340,7 +340,9 @@ def can_be_scores(data: Any) -> bool:
     if data is None or isinstance(data, (Run, Qrels, LoadedFile, list, tuple)):
         return False
     if not isinstance(data, (str, Path)):
-        return isinstance(data, Mapping) or hasattr(data, "columns") or hasattr(data, "measures")
+        from rankgauge.io.formats.frames import is_frame, is_lazy_table
+
+        return isinstance(data, Mapping) or (is_frame(data) and not is_lazy_table(data)) or hasattr(data, "measures")
     if str(data).startswith("history:"):
         return True
     path = Path(file_of(data))

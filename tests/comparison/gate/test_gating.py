@@ -79,10 +79,16 @@ def test_scores_and_their_run_give_the_same_verdict(tmp_path: Path, judged: Any,
         for baseline, rule in ((before, GateRule()), (tmp_path / "run.csv", accept)):
             scores = gate(judged, ranked(bad=bad), measures, baseline=baseline, rule=rule)
             assert scores.compared == run.compared
-            sentence = run.sentence
+            assert scores.verdict == run.verdict
             if isinstance(baseline, Path):  # which has another name than the run
-                sentence = sentence.replace("this run", "run").replace("the baseline", "run.csv")
-            assert scores.sentence == sentence
+                assert scores.sentence == run.sentence.replace("this run", "run").replace("the baseline", "run.csv")
+
+
+def test_scores_of_the_same_name_are_called_the_baseline(judged: Any, ranked: Ranked) -> None:
+    before = evaluate(judged, ranked(), "RR")
+    for bad in ((), range(12)):
+        run, scores = (gate(judged, ranked(bad=bad), "RR", baseline=baseline) for baseline in (ranked(), before))
+        assert scores.sentence == run.sentence
 
 
 def test_a_drop_in_few_queries_is_inconclusive_and_passes(judged: Any, ranked: Ranked) -> None:
@@ -352,5 +358,5 @@ def test_a_baseline_without_anything_comparable_says_so(judged: Any, ranked: Ran
     for baseline in (ranked(), evaluate(judged, ranked(), "NumRelRet")):
         with pytest.raises(UsageError, match="no required measure can be compared"):
             gate(judged, ranked(), require="NumRelRet>=0", baseline=baseline)
-    with pytest.raises(UsageError, match="'run' has no values of RR; it has 'NumRelRet'"):
+    with pytest.raises(InputError, match="'run' has no values of RR; it has 'NumRelRet'"):
         gate(judged, ranked(), "RR", baseline=evaluate(judged, ranked(), "NumRelRet"))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rankgauge import InputError, Qrels, UsageError, gate, write_baseline
+from rankgauge import InputError, Qrels, UsageError, evaluate, gate
 from rankgauge.comparison import GateRule
 from rankgauge.render.documents.gate import document
 from rankgauge.render.formats.terminal import as_text
@@ -47,9 +47,9 @@ def test_a_case_that_requires_more_than_its_live_retriever_was_asked_for_is_refu
     assert gate(deeper, search, require="Success@8>=1").passed
 
 
-def test_a_miss_of_the_baseline_is_known_and_named_again_once_it_hits(tmp_path: Path) -> None:
-    write_baseline(tmp_path / "b.json", LABELS, results(5, 17), "Success@5")
-    for baseline in (results(5, 17), tmp_path / "b.json"):
+def test_a_miss_of_the_baseline_is_known_and_named_again_once_it_hits() -> None:
+    before = results(5, 17)
+    for baseline in (before, evaluate(LABELS, before, "Success@5"), [before, before]):
         result = gate(LABELS, results(5), require_each="Success@5>=1", baseline=baseline)
         assert result.passed
         assert result.held is not None
@@ -63,10 +63,9 @@ def test_a_miss_of_the_baseline_is_known_and_named_again_once_it_hits(tmp_path: 
         assert worse.sentence.startswith("fail: 1 of 46 queries misses Success@5 >= 1: q06;")
 
 
-def test_a_baseline_without_the_measure_says_so(tmp_path: Path) -> None:
-    write_baseline(tmp_path / "b.json", LABELS, results(), "RR")
-    with pytest.raises(InputError, match="the baseline has no values for Success@5; it has RR"):
-        gate(LABELS, results(), require_each="Success@5>=1", baseline=tmp_path / "b.json")
+def test_scores_without_the_measure_say_so() -> None:
+    with pytest.raises(InputError, match="'run' has no values of Success@5; it has 'RR'"):
+        gate(LABELS, results(), require_each="Success@5>=1", baseline=evaluate(LABELS, results(), "RR"))
 
 
 def test_a_case_has_its_own_requirement_in_place_of_the_general_one() -> None:
@@ -158,7 +157,7 @@ def test_a_query_that_misses_its_requirement_is_named_once_and_not_undecided_as_
 def test_what_to_do_about_a_query_that_hits_again_depends_on_why_it_might_miss() -> None:
     labels, hits = small(3)
     for baseline, note in (
-        (small(3, 0)[1], "'q00' hits now, and missed before: store a new baseline"),
+        (small(3, 0)[1], "'q00' hits now, and missed before: keep this run as the next baseline"),
         (None, "'q00' hits now, and may miss: remove what need not be allowed"),
     ):
         rule = GateRule(allow={"q00": "a reason"})
@@ -234,20 +233,22 @@ def test_a_run_in_which_no_query_got_worse_passes_whatever_n_is() -> None:
 
 def test_ids_that_match_on_neither_side_are_not_a_pass() -> None:
     strange = {query: ["KB/1", "KB/2"] for query in QUERIES}
-    result = gate(LABELS, strange, "Success@5", baseline=strange)
-    assert (result.verdict, result.exit_code) == ("nothing to judge", 2)
-    assert result.sentence == (
-        "nothing to judge: none of the retrieved documents is judged: 'run' has 'KB/1', 'KB/2', the labels have "
-        "'d-q00', 'd-q01', 'd-q02'."
-    )
+    for baseline in (strange, [strange, strange]):
+        result = gate(LABELS, strange, "Success@5", baseline=baseline)
+        assert (result.verdict, result.exit_code) == ("nothing to judge", 2)
+        assert result.sentence == (
+            "nothing to judge: none of the retrieved documents is judged: 'run' has 'KB/1', 'KB/2', the labels have "
+            "'d-q00', 'd-q01', 'd-q02'."
+        )
     assert gate(LABELS, strange, require="Success@5<=0").exit_code == 2
 
 
 def test_no_judged_result_beside_a_baseline_with_judged_ones_fails_whatever_n_is() -> None:
     labels, before = small(2)
-    result = gate(labels, {query: ["KB/1"] for query in labels}, "Success@1", baseline=before)
-    assert (result.verdict, result.exit_code) == ("fail", 1)
-    assert "none of the retrieved documents is judged, and the baseline retrieved judged ones" in result.sentence
+    for baseline in (before, [before, before]):
+        result = gate(labels, {query: ["KB/1"] for query in labels}, "Success@1", baseline=baseline)
+        assert (result.verdict, result.exit_code) == ("fail", 1)
+        assert "none of the retrieved documents is judged, and the baseline retrieved judged ones" in result.sentence
 
 
 def test_a_search_that_returns_nothing_is_not_a_pass() -> None:
@@ -256,6 +257,20 @@ def test_a_search_that_returns_nothing_is_not_a_pass() -> None:
         result = gate(LABELS, empty, **options)
         assert (result.verdict, result.exit_code) == ("nothing to judge", 2)
         assert result.sentence == "nothing to judge: 'run' has no results for any query."
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [("strange", "strange"), ("good", "strange"), ("good", "empty"), ("strange", "empty"), ("empty", "empty")],
+)
+def test_nothing_to_judge_is_the_same_beside_scores(before: str, now: str) -> None:
+    labels, good = small(2)
+    runs = {"good": good, "strange": {query: ["KB/1"] for query in labels}, "empty": {query: [] for query in labels}}
+    scores = evaluate(labels, runs[before], "Success@1")
+    expected, found = (gate(labels, runs[now], "Success@1", baseline=baseline) for baseline in (runs[before], scores))
+    assert (found.verdict, found.exit_code) == (expected.verdict, expected.exit_code)
+    assert found.sentence == expected.sentence
+    assert not found.passed
 
 
 # -- groups --------------------------------------------------------------------------------------------------------

@@ -169,7 +169,7 @@ def test_labels_resolve_writes_subtopics_and_lists_what_is_missing(tmp_path: Pat
     assert "[plain-qrels]" in plain.err
 
 
-def test_the_gate_compares_chunkings_with_a_stored_baseline(tmp_path: Path, command: Command) -> None:
+def test_the_gate_compares_chunkings_by_their_scores(tmp_path: Path, command: Command) -> None:
     gold = lines(tmp_path / "gold.jsonl", GOLD)
     chunks = lines(tmp_path / "chunks.jsonl", [{"_id": name, "text": text} for name, text in CHUNKS.items()])
     every = {"x": " ".join(CHUNKS.values()), **{f"y{n}": "nothing" for n in range(9)}}
@@ -181,15 +181,18 @@ def test_the_gate_compares_chunkings_with_a_stored_baseline(tmp_path: Path, comm
         tmp_path / "b.jsonl",
         [{"query_id": query, "retrieved_ids": [*every][: len(docs)]} for query, docs in RANKINGS.items()],
     )
-    baseline = str(tmp_path / "baseline.json")
-    assert command("gate", gold, first, "--set", f"reading.chunks={chunks}", "--write-baseline", baseline).code == 0
-    result = command("gate", gold, second, "--set", f"reading.chunks={other}", "--baseline", baseline)
+    scored = command("evaluate", gold, first, "--set", f"reading.chunks={chunks}", "-q", "--format", "json")
+    assert scored.code == 0, scored.err
+    baseline = tmp_path / "scores.json"
+    baseline.write_text(scored.out)
+    against = ("--set", f"reading.chunks={other}", "--baseline", str(baseline))
+    result = command("gate", gold, second, *against)
     assert result.code == 0, result.err
     assert result.out.startswith("pass: no significant drop")
-    changed = command(
-        "gate", gold, second, "--set", "reading.coverage=1", "--set", f"reading.chunks={other}", "--baseline", baseline
-    )
-    assert "coverage was '0.5' and is now '1.0'" in changed.err
+    assert "left out" not in result.out
+    changed = command("gate", gold, second, "--set", "reading.coverage=1", *against)
+    assert changed.code == 2
+    assert "may have been scored in another way" in changed.err
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])

@@ -98,7 +98,6 @@ def results(folder: Path) -> dict[str, Any]:
     batch = QueryBatch.from_dict(dict(zip(QUERIES, QUERIES, strict=True)))
     story = {BAD: "Fog on the crossing", "s2": "The council votes"}
     return {
-        "Baseline": gate(QRELS, OLD, MEASURES, require=["RR>=0.1"]).current,
         "Comparison": compare(QRELS, [OLD, NEW], MEASURES, by=["kind"]),
         "Comparison of three": compare(QRELS, [OLD, NEW, THIRD], MEASURES),
         "EntrySummary": entries[0],

@@ -6,7 +6,6 @@ import pickle
 import pkgutil
 import re
 import warnings
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -38,12 +37,10 @@ ATTRIBUTES = {"class", "role", "aria-label", "scope", "tabindex"}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = results(tmp_path_factory.mktemp("results"))
-    yield found
-    found["History"].close()
+        return results(tmp_path_factory.mktemp("results"))
 
 
 NAMES = sorted({*DOCUMENTS, *(f"{name}[]" for name in LIST_DOCUMENTS), "Comparison of three", "Report of one"})

@@ -10,6 +10,7 @@ import pytest
 from rankgauge import Qrels, evaluate
 from rankgauge.errors import InputError
 from rankgauge.history import EntryFacts, EntryFilter, GitState, History, folder
+from rankgauge.history.entries import entry_label
 from rankgauge.history.folder import read_entry
 from rankgauge.history.trends import DEFAULT_LAST
 from rankgauge.render.documents.history import change_text

@@ -12,12 +12,10 @@ from dataclasses import replace
 
 import pytest
 
-from rankgauge import Qrels, Run
+from rankgauge import Qrels, Run, evaluate
 from rankgauge.comparison.answer_sentences import headline
 from rankgauge.comparison.compare import compare, compare_evaluation
-from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.statistics_options import Statistics
-from rankgauge.evaluation.evaluate import evaluate_runs
 from rankgauge.io.reading_options import Reading
 from rankgauge.render.html import as_html
 from rankgauge.render.html.page import SECTIONS, page_verdict
@@ -265,12 +263,11 @@ def test_a_system_without_a_ranking_has_values_only() -> None:
     assert data_of(as_html(without_rankings(made, 0, 1)))["rankings"] is None
 
 
-def test_a_stored_baseline_has_values_and_no_ranking() -> None:
+def test_scores_have_values_and_no_ranking() -> None:
     qrels = Qrels.from_dict({"1": {"a": 1}, "2": {"b": 1}})
-    before = Run.from_lists({"1": ["x", "a"], "2": ["b"]}, name="before")
-    stored = Baseline.of(evaluate_runs(qrels, [before], ["RR"], reading=Reading(fingerprint=True)), 0)
+    before = evaluate(qrels, Run.from_lists({"1": ["x", "a"], "2": ["b"]}, name="before"), "RR")
     after = Run.from_lists({"1": ["a"], "2": ["b"]}, name="after")
-    compared = compare(qrels, [after], ["RR"], baseline=stored, statistics=Statistics(resamples=50))
+    compared = compare(qrels, [before, after], ["RR"], statistics=Statistics(resamples=50))
     made = replace(report_of_runs(qrels, [after], measures=["RR"]), comparison=compared)
     page = as_html(made)
     assert data_of(page)["ranked"] == [False, True]

@@ -37,7 +37,7 @@ class Baseline:
         """Some runs of an evaluation."""
         runs = tuple(evaluation.scores[index] for index in indices)
         if not evaluation.joined:
-            return cls(runs)
+            return cls(runs, facts_of=tuple(map(ResultFacts.of_scores, runs)))
         joins = [evaluation.joined[index] for index in indices]
         runs = tuple(replace(scores, run=joined.name) for scores, joined in zip(runs, joins, strict=True))
         retrieved = tuple(ranks_of(joined.hits, evaluation.qrels) for joined in joins)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rankgauge.comparison.comparability import ResultFacts, comparability_notes, sent_notes
-from rankgauge.comparison.gate.baseline import UNKNOWN_FACTS, Baseline, query_sample
+from rankgauge.comparison.gate.baseline import Baseline, query_sample
 from rankgauge.comparison.gate.compared_measures import (
     compare_measures,
     pair_queries,
@@ -246,7 +246,7 @@ def _check_scored_alike(evaluation: Evaluation, rule: GateRule) -> None:
     """Raise if scores beside a ranking may have been made in another way, unless that is accepted."""
     notes = [note for scores in evaluation.scores for note in scores.notes if note.code == SCORED_ELSEWHERE]
     if notes and rule.scored_elsewhere == "refuse":
-        raise UsageError(
+        raise InputError(
             notes[0].message,
             hint="score both sides here: name the log or the run in place of the scores; "
             "--set gate.scored_elsewhere=accept compares them all the same",
@@ -394,7 +394,7 @@ def _gated_measures(
         chosen = conventions.measures(measures)
         for measure in chosen:
             if measure.definition.direction == 0 and dict(conventions.columns).get(measure.name, "") is None:
-                raise UsageError(
+                raise InputError(
                     f"whether higher or lower {measure} is better is not known",
                     hint=f"say so: --set columns.{measure}=higher (or lower)",
                 )
@@ -472,7 +472,7 @@ def compare_with_baseline(
     there is more than its scores.
     """
     joined, scores = result.evaluation.joined, result.scores
-    facts = ResultFacts.of(joined[0]) if joined else UNKNOWN_FACTS
+    facts = ResultFacts.of(joined[0]) if joined else ResultFacts.of_scores(scores)
     pairs = pair_queries(scores, baseline, range(gated), facts=facts)
     parts = [
         pair_queries(scores, baseline, range(gated), facts=facts, members=members, group=QueryGroup(column, label))

@@ -38,7 +38,7 @@ from rankgauge.io.formats.detection import HEAD_BYTES, Head
 from rankgauge.io.formats.frames import frame_columns, is_frame
 from rankgauge.io.formats.json_text import as_json
 from rankgauge.io.formats.named_columns import columns_for, normalize_name
-from rankgauge.io.formats.question_log import header_names
+from rankgauge.io.formats.question_log import header_names, paused_collection
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
@@ -46,11 +46,16 @@ from rankgauge.measures.names import parse_measure
 ScoreKind = Literal["certain", "possible"]
 SCORES_SCHEMA = "rankgauge.scores/"
 LOG_ROLES = ("retrieved", "grades", "forbidden", "evidence")
-OWN_NAMES = ("conventions", "labels", "n")  # of our long tables, besides the run, the query, the measure and the value
+OWN_NAMES = (
+    "conventions",
+    "labels",
+    "depth",
+    "n",
+)  # of our long tables, besides the run, the query, the measure and the value
 MEASURE_NAMES = ("measure", "metric", "measurename", "metricname")
 VALUE_NAMES = ("value", "score", "metricvalue")
 EMPTY = frozenset(("", "nan", "null", "none", "na", "n/a"))
-LABELS, CONVENTIONS = "labels", "conventions"
+LABELS, CONVENTIONS, DEPTH = "labels", "conventions", "depth"
 NAMED_COLUMNS = 8
 FIRST_ENTRY_BYTES = 1 << 22
 QUERY_HINT = "say which one it is: --column query=NAME; the order of rows never pairs queries"
@@ -69,6 +74,7 @@ class ScoreTable:
     conventions: str | None = None  # how the values were made, if the file says so
     labels: Mapping[str, str] | None = None  # a hash of the labels of each query, if the file has it
     collection: str | None = None
+    depth: int | None = None  # documents per query at most, if the file says so
     summary: Mapping[str, Any] | None = None  # what else our file says in its first line
 
     def __repr__(self) -> str:
@@ -109,7 +115,7 @@ def score_kind(source: Any, reading: Reading) -> ScoreKind | None:
     if is_frame(source):
         return _kind_of_names(_frame_names(source), None, reading)
     if isinstance(source, Mapping):
-        return "certain" if _is_score_mapping(source) else None
+        return ("certain" if len(source) > 1 else "possible") if _is_score_mapping(source) else None
     if not isinstance(source, (str, Path, LoadedFile)) or is_dataset(source) or reading.run_format is not None:
         return None
     if not isinstance(source, LoadedFile) and not Path(file_of(source)).is_file():
@@ -123,14 +129,21 @@ def score_kind(source: Any, reading: Reading) -> ScoreKind | None:
             record = head.record
             if record is None or _is_entry_of_mapping(record):
                 data = stream.grow_head(FIRST_ENTRY_BYTES) or head.data
-                return "certain" if _has_schema(head.text) or _begins_with_measures(data, head) else None
+                return "certain" if _has_schema(head.text) else _kind_of_mapping(data, head)
             return _kind_of_record(record, reading)
         names = header_names(head)
-    return _kind_of_names(names, _first_cells(head, names), reading) if len(names) > 1 else None
+        if b"\0" in head.text or _repeats_queries(head, names):
+            return None
+    return _kind_of_names(names, _first_cells(head), reading) if len(names) > 1 else None
 
 
 def read_scores(source: Any, reading: Reading) -> list[ScoreTable]:
     """The scores of each system in a table; a system that is chosen, ``FILE#system``, alone."""
+    with paused_collection():
+        return _read(source, reading)
+
+
+def _read(source: Any, reading: Reading) -> list[ScoreTable]:
     system = None
     if is_frame(source):
         columns = frame_columns(source)
@@ -167,15 +180,28 @@ def _kind_of_names(names: Sequence[str], cells: Sequence[Any] | None, reading: R
     if cells is None:
         return "possible" if len(names) > 1 else None
     numbers = [_number(cell) for name, cell in zip(names, cells, strict=False) if name not in queries]
+    if None in numbers and (columns_for(names, "score") or columns_for(names, "rank")):
+        return None  # a run whose column of documents has an unknown name
     return "possible" if any(number is not None and not math.isnan(number) for number in numbers) else None
 
 
-def _first_cells(head: Head, names: Sequence[str]) -> list[str]:
+def _repeats_queries(head: Head, names: Sequence[str]) -> bool:
+    """Whether the next rows below each other are of one query, as in a run whose documents have an unknown name."""
+    queries = columns_for(names, "query")
+    if not queries or columns_for(names, "tag") or _long_columns(names) is not None:
+        return False
+    place = names.index(queries[0])
+    rows = [line.split(_delimiter(head.line.decode("utf-8", "replace")).encode()) for line in head.lines[1:3]]
+    return len(rows) == 2 and all(len(row) > place for row in rows) and rows[0][place] == rows[1][place] != b""
+
+
+def _first_cells(head: Head) -> list[str]:
     """The cells of the first row below a header."""
     lines = [line.decode("utf-8", "surrogateescape") for line in head.lines[:2]]
-    if len(lines) < 2:
-        return [""] * len(names)
-    return next(csv.reader(lines[1:], delimiter=_delimiter(lines[0])), [])
+    try:
+        return next(csv.reader(lines[1:], delimiter=_delimiter(lines[0])), [])
+    except csv.Error:
+        return []
 
 
 def _kind_of_record(record: Mapping[str, Any], reading: Reading) -> ScoreKind | None:
@@ -221,18 +247,18 @@ def _has_schema(text: bytes) -> bool:
     return f'"{SCORES_SCHEMA}'.encode() in text[: HEAD_BYTES // 16]
 
 
-def _begins_with_measures(data: bytes, head: Head) -> bool:
-    """Whether a JSON object's first value is an object whose names are all measures of ours."""
+def _kind_of_mapping(data: bytes, head: Head) -> ScoreKind | None:
+    """What a JSON object is by its first entry, all of whose names are those of our measures if it is scores."""
     decoder, text = json.JSONDecoder(), data[head.begin :].decode("utf-8", "surrogateescape").lstrip()
-    if not text.startswith("{"):
-        return False
     try:
         _, end = decoder.raw_decode(text[1:].lstrip())
-        rest = text[1:].lstrip()[end:].lstrip()
-        inner, _ = decoder.raw_decode(rest.removeprefix(":").lstrip())
+        rest = text[1:].lstrip()[end:].lstrip().removeprefix(":").lstrip()
+        inner, end = decoder.raw_decode(rest)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(inner, dict) and bool(inner) and _are_measures(inner)
+        return None
+    if not isinstance(inner, dict) or not inner or not _are_measures(inner):
+        return None
+    return "possible" if rest[end:].lstrip().startswith("}") else "certain"  # of one entry, it may be no query
 
 
 def _frame_names(frame: Any) -> list[str]:
@@ -340,7 +366,7 @@ def _cells_of_our_json(source: str, data: Mapping[str, Any]) -> _Cells:
         if "per_query" not in run:
             raise InputError.at(source, None, "has means, and no values of queries", hint="write it with -q")
         rows += [
-            {"run": run["name"], "query": query, **({LABELS: labels[query]} if query in labels else {}), **values}
+            {"run": run["name"], "query": query, DEPTH: run.get(DEPTH), LABELS: labels.get(query), **values}
             for query, values in run["per_query"].items()
         ]
     facts = {CONVENTIONS: data.get(CONVENTIONS), "collection": (data.get("qrels") or {}).get("name"), "schema": "json"}
@@ -426,15 +452,16 @@ def _wide_tables(
     cells: _Cells, rows: Any, queries: Sequence[str], systems: Sequence[str], taken: Sequence[str | None]
 ) -> list[ScoreTable]:
     declared = cells.facts.get("measures")
-    skipped = {*taken, *((LABELS,) if cells.facts else ())}
+    skipped = {*taken, *((LABELS, DEPTH) if cells.facts else ())}
     names = [name for name in cells.names if name not in skipped]
     tables = []
     for system, places in _grouped(rows, systems).items():
         order = _places_by_query(cells, rows, queries, places, system)
         chosen = rows[list(order.values())]
+        places_of = chosen.tolist()
         values, measures, others = {}, {}, {}
         for name in names:
-            column = [cells.columns[name][row] for row in chosen.tolist()]
+            column = list(map(cells.columns[name].__getitem__, places_of))
             measure = own_measure(name)
             is_declared = isinstance(declared, list) and name in declared
             numbers = _numbers(cells, chosen, column, name, measure, must_be=measure is not None or is_declared)
@@ -449,7 +476,8 @@ def _wide_tables(
             if cells.facts and LABELS in cells.columns
             else None
         )
-        tables.append(_table(cells, system, order, values, measures, others, labels))
+        depth = cells.columns[DEPTH][places_of[0]] if cells.facts and DEPTH in cells.columns else cells.facts.get(DEPTH)
+        tables.append(_table(cells, system, order, values, measures, others, labels, depth=depth))
     return tables
 
 
@@ -513,7 +541,8 @@ def _long_tables(
             else None
         )
         made = str(cells.columns[CONVENTIONS][int(rows[places[0]])]) if is_ours else None
-        tables.append(_table(cells, system, order, values, measures, others, labels, made))
+        depth = cells.columns[DEPTH][int(rows[places[0]])] if is_ours and DEPTH in cells.names else None
+        tables.append(_table(cells, system, order, values, measures, others, labels, made, depth))
     return tables
 
 
@@ -536,6 +565,7 @@ def _table(
     others: Mapping[str, Any],
     labels: Mapping[str, Any] | None,
     conventions: str | None = None,
+    depth: Any = None,
 ) -> ScoreTable:
     twice: dict[Measure, str] = {}
     for name, measure in measures.items():
@@ -553,6 +583,7 @@ def _table(
         conventions=conventions or conventions_text(cells.facts.get(CONVENTIONS)),
         labels=known,
         collection=collection if isinstance(collection, str) else None,
+        depth=int(depth) if isinstance(depth, int) or (isinstance(depth, str) and depth.isdigit()) else None,
         summary=cells.facts or None,
     )
 
@@ -604,8 +635,10 @@ def _plain_numbers(column: Sequence[Any]) -> Floats | None:
     kinds = set(map(type, column))
     if not kinds or not (kinds <= {int, float} or kinds == {str}):
         return None
+    if kinds == {str} and any("_" in cell for cell in column):
+        return None  # which Python reads as part of a number
     try:
-        numbers = np.array(column).astype(np.float64)
+        numbers = np.fromiter(map(float, column), np.float64, len(column))
     except (ValueError, OverflowError):
         return None
     return numbers if bool(np.isfinite(numbers).all()) else None

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rankgauge.stats.results import Interval
 
 SCORES_SCHEMA = "rankgauge.scores/1"
-SCORE_FIELDS = ("run", "query", "measure", "value", "n", "labels", "conventions")
+SCORE_FIELDS = ("run", "query", "measure", "value", "n", "labels", "depth", "conventions")
 CONFIDENCE = 0.95
 MAX_THRESHOLDS = 9  # in a table; JSON has all of them
 MAX_LEAKS = 3  # named in a line; JSON has all of them
@@ -343,7 +343,8 @@ def interval_dicts(run: Scores, measure: str, *, confidence: float) -> dict[str,
 def records(scores: Sequence[Scores], *, per_query: bool) -> Iterator[Record]:
     """One per value; without a query if it is the value over all of them."""
     for run in scores:
-        common: Record = {"run": run.run, "conventions": str(run.conventions)}
+        depth = None if run.depth is None else run.depth.documents
+        common: Record = {"run": run.run, "depth": depth, "conventions": str(run.conventions)}
         for measure, (value, n) in run.over_queries.items():
             yield {**common, "measure": measure, "value": value, "n": n}
         if per_query:
