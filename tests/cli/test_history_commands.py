@@ -209,7 +209,7 @@ def test_one_entry_is_shown(command: Command) -> None:
 def test_entries_are_results_like_any_others(command: Command) -> None:
     older, newer = (entry.path for entry in entries())
     scores = json.loads(command("compare", older, newer, "--format", "json").out)
-    assert [run["name"] for run in scores["runs"]] == ["one", "two"]
+    assert [run["name"] for run in scores["runs"]] == ["one 2026-11-01", "two 2026-11-02"]
     assert scores["comparison"]["differences"][0]["n"] == 11
     logs = json.loads(command("compare", "labels.json", "history:one", "history:two", "--format", "json").out)
     assert logs["comparison"]["differences"][0]["n"] == 12

@@ -61,7 +61,6 @@ def test_a_wrong_call_shows_how_to_call_the_command(
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        ("gate a --baseline b --baseline c", "--baseline is given 2 times", "hint: several runs make a baseline: "),
         ("compare a b --baseline a --baseline b", "--baseline is given 2 times", ""),
         ("evaluate a b --queries c --queries d --queries e", "--queries is given 3 times", ""),
         ("gate a --config a.yaml --config b.yaml", "--config is given 2 times", ""),

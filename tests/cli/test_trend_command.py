@@ -76,7 +76,7 @@ def test_a_gate_against_the_history_of_a_branch(command: Command, folder: Path) 
     next((folder / ".rankgauge" / "history").glob("2026-11-10*")).unlink()
     done = command(*gate)
     assert done.code == 1
-    assert "now.json is worse than run on RR@10" in done.out
+    assert "now.json is worse than run 2026-11-06 on RR@10" in done.out
     (folder / "config.yaml").write_text("gate:\n  baseline: history:main\n  measures: [RR@10]\n")
     assert command("gate", "labels.json", "now.json", "--config", "config.yaml").code == 1
     assert command("gate", "labels.json", "now.json", "--baseline", "history:").code == 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,11 @@ from rankgauge.comparison.comparability import (
     Incomparable,
     NamedFacts,
     ResultFacts,
-    common_depth,
     comparability_notes,
     not_comparable,
     shared_causes,
 )
+from rankgauge.evaluation.result_depth import common_depth
 from rankgauge.measures.names import parse_measure
 
 QUERIES = [f"q{n}" for n in range(12)]
@@ -157,10 +157,22 @@ def test_of_several_runs_the_shallowest_decides() -> None:
         assert gate(QRELS, results(10), "R@10", baseline=runs).verdict == "not comparable"
 
 
-def test_the_depth_of_scores_is_not_known_and_a_run_that_is_shallower_does_not_pass() -> None:
-    scores = evaluate(QRELS, results(10), "R@10")
+@pytest.mark.parametrize("is_file", [False, True])
+def test_scores_keep_the_depth_of_their_results(tmp_path: Path, command: Callable[..., Any], is_file: bool) -> None:
+    scores: Any = evaluate(QRELS, results(10), ["R@10", "R@20"])
+    if is_file:
+        scores = tmp_path / "scores.json"
+        for name, data in (("qrels", QRELS), ("run", results(10))):
+            (tmp_path / f"{name}.json").write_text(json.dumps(data))
+        files = (tmp_path / "qrels.json", tmp_path / "run.json")
+        scores.write_text(command("evaluate", *files, "-m", "R@10", "-m", "R@20", "-q", "--format", "json").out)
     assert gate(QRELS, results(10), "R@10", baseline=scores).passed
-    assert gate(QRELS, results(4), "R@10", baseline=scores).exit_code in (1, 2)
+    shallow = gate(QRELS, results(4), "R@10", baseline=scores)
+    assert (shallow.verdict, shallow.exit_code) == ("not comparable", 2)
+    assert "has at most 4 documents per query, R@10 needs 10" in shallow.sentence
+    same = gate(QRELS, results(10), "R@20", baseline=scores)
+    assert same.passed
+    assert "same-depth" in [note.code for note in same.notes]
 
 
 def test_the_depth_of_a_live_retriever_is_the_k_it_was_asked_for() -> None:

@@ -41,7 +41,7 @@ READ_ALL_COMPRESSIONS = {
     "manifest", "cases", "pipeline", "story", "labeled queries",
 }  # fmt: skip
 READ_IN_TURN = [*sorted(READ_ALL_COMPRESSIONS), "config", "bands", "journal", "vectors"]  # not copies
-NOT_READ_AT_THEIR_PATH = ("benchmark", "index header", "index array")  # but copied to it
+NOT_READ_AT_THEIR_PATH = ("benchmark", "index header", "index array", "history", "history trend")  # but copied to it
 SHORT_READ = 64
 compressions = pytest.mark.parametrize("compress", COMPRESS.values(), ids=COMPRESS)
 

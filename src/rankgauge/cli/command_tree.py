@@ -259,9 +259,7 @@ class DocumentedCommand(click.Command):
             if is_single and given.count(option) > 1 and not ctx.resilient_parsing:
                 from rankgauge.errors import UsageError
 
-                hint = "repeats of the baseline: --baseline FILE --baseline FILE" if self.name == "gate" else None
-                message = f"{option.opts[-1]} is given {given.count(option)} times, and takes one"
-                raise UsageError(message, hint=hint if option.name == "baseline" else None)
+                raise UsageError(f"{option.opts[-1]} is given {given.count(option)} times, and takes one")
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -12,8 +12,6 @@ system_ranking       three or more systems, and which of them can be distinguish
 order_agreement      whether two sets of judgments order the systems alike
 document_changes     which documents changed a value
 run_difference       how much two runs differ, without judgments
-label_changes        what changed between two versions of the judgments
-change_parts         the parts of a change across versions of the labels: the system's, with its test, the labels'
 gate/                required values, and no significant drop against a baseline
 """
 

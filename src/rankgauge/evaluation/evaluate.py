@@ -132,11 +132,11 @@ def _evaluate_any(
     conventions, reading = conventions or Conventions(), reading or Reading()
     check_runs(runs)
     if any(can_be_scores(one) for one in (qrels, *runs)):
-        from rankgauge.evaluation.given_scores import evaluate_scores, only_scores
+        from rankgauge.io.input_kinds import later
 
-        systems = only_scores(qrels, runs, reading)
-        if systems is not None:
-            return evaluate_scores(systems, measures, conventions)
+        given: Evaluation | None = later("scores alone")(qrels, runs, measures, conventions, reading)
+        if given is not None:
+            return given
     are_plain = is_plain(qrels, "qrels") and all(is_plain(run, "run") for run in runs)
     if not runs or not are_plain or not reading.matches_ids or reading.columns:
         from rankgauge.io.results import Opening, open_inputs

@@ -201,6 +201,14 @@ def _check_no_effect(reading: Reading) -> None:
         raise InputError(f"forbidden documents have no effect on scores: {LEAK_REASON}", hint="leave them out")
 
 
+def evaluate_alone(
+    labels: Any, results: Sequence[Any], measures: MeasureNames | None, conventions: Conventions, reading: Reading
+) -> Evaluation | None:
+    """The scores of systems, if everything that is named is scores."""
+    systems = only_scores(labels, results, reading)
+    return None if systems is None else evaluate_scores(systems, measures, conventions)
+
+
 def columns_known(systems: Sequence[GivenScores], conventions: Conventions) -> Conventions:
     """The conventions with the numeric columns of the systems as possible measures."""
     stated = dict(conventions.columns)

@@ -25,9 +25,7 @@ from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Hits
 from rankgauge.core.result_views import HtmlView, ResultList
 from rankgauge.errors import InputError, UsageError, printable, shown, warn_user
-from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import Evaluation
-from rankgauge.evaluation.given_scores import GivenScores, evaluate_scores
 from rankgauge.evaluation.scores import Scores, none_if_nan
 from rankgauge.history.entries import (
     ALL_ENTRIES,
@@ -41,12 +39,12 @@ from rankgauge.history.entries import (
     means_with_intervals,
     time_text,
 )
+from rankgauge.history.entry_files import read_entry, read_summary
 from rankgauge.history.location import GitState, git_state, history_folder
 from rankgauge.io.atomic_files import check_writable, write_atomically
 from rankgauge.io.formats.json_text import plain_json
 from rankgauge.io.formats.log_writer import write_log
-from rankgauge.io.formats.score_tables import SCORES_SCHEMA, read_scores
-from rankgauge.io.reading_options import DEFAULT_READING
+from rankgauge.io.formats.score_tables import SCORES_SCHEMA
 from rankgauge.measures.names import parse_measure
 
 if TYPE_CHECKING:
@@ -62,16 +60,11 @@ SET_BACK = timedelta(hours=1)  # by which a clock may be corrected
 AHEAD = timedelta(days=1)  # by which the clock of another machine may be ahead
 COVERAGE = "Judged@10"
 NAMED = 3
-ROUNDING = 1e-9
 FILE_ENDINGS = frozenset("jsonl ndjson json csv tsv txt trec run res parquet arrow yaml yml gz bz2 xz zst log".split())
 UNSAFE = re.compile(r"[^\w.+=@-]+|^[.-]+")
 DATE = re.compile(
     r"[-_. ]?\d{4}[-_.]?(0[1-9]|1[0-2])[-_.]?([0-2]\d|3[01])([T_-]?\d{2}[-:h]?\d{2}([-:m]?\d{2})?Z?)?(?!\d)"
 )
-FACTS = {
-    "saved": str, "written": int, "system": str, "collection": str, "labels": str, "git": dict, "means": dict,
-    "queries": dict, "conventions": dict, "measures": list,
-}  # fmt: skip
 
 
 class History(HtmlView):
@@ -79,6 +72,9 @@ class History(HtmlView):
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+
+    def __repr__(self) -> str:
+        return f"History({str(self.folder)!r})"
 
     @classmethod
     def open(cls, folder: str | Path | None = None, *, create: bool = True) -> History:
@@ -299,53 +295,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
-
-
-def read_summary(path: Path) -> EntrySummary:
-    """The first line of an entry's file; raises if it is not one."""
-    try:
-        with path.open("rb") as file:
-            facts = json.loads(file.readline())
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise InputError.at(str(path), None, f"cannot read: {error.strerror or error}") from None
-    except ValueError:
-        raise InputError.at(str(path), 1, "is no entry of a history") from None
-    if not isinstance(facts, dict) or not str(facts.get("schema", "")).startswith(SCORES_SCHEMA):
-        raise InputError.at(str(path), 1, "is no entry of a history")
-    wrong = next((name for name, kind in FACTS.items() if not isinstance(facts.get(name), kind)), None)
-    if wrong is None:
-        try:
-            summary = EntrySummary(path, facts)
-            for part in (summary.means, summary.git, summary.cost, summary.conventions, summary.queries["averaged"]):
-                _ = part
-        except (TypeError, KeyError, ValueError, AttributeError):
-            wrong = "summary"
-        else:
-            return summary
-    raise InputError.at(str(path), 1, f"is a damaged entry: {wrong} is missing or of another kind")
-
-
-def read_entry(summary: EntrySummary) -> SavedEntry:
-    """An entry with the values of its queries."""
-    tables = read_scores(summary.path, DEFAULT_READING)
-    if len(tables) != 1:
-        raise InputError.at(str(summary.path), None, "is a damaged entry: it has several systems")
-    evaluation = evaluate_scores([GivenScores(tables[0])], summary.facts["measures"], Conventions())
-    scores = replace(evaluation.scores[0], qrels=summary.collection, run=summary.system)
-    if int(scores.averaged.sum()) != summary.queries["averaged"]:
-        raise InputError.at(
-            str(summary.path),
-            None,
-            f"is a damaged entry: it has {scores.averaged.sum()} of {summary.queries['averaged']} queries",
-        )
-    for (name, mean), (value, n) in zip(summary.means.items(), scores.over_queries.values(), strict=False):
-        if mean.n != n or abs((mean.value or 0.0) - (value or 0.0)) > ROUNDING:
-            raise InputError.at(
-                str(summary.path), 1, f"is a damaged entry: its mean of {shown(name)} is not that of its values"
-            )
-    return SavedEntry(summary, scores)
 
 
 def named_results(text: str, folder: str | Path | None = None) -> str:

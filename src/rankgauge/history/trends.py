@@ -30,6 +30,7 @@ from rankgauge.evaluation.query_groups import groups
 from rankgauge.evaluation.query_groups import summary as group_summary
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, EntryFilter, EntrySummary, SavedEntry, SavedMean
+from rankgauge.history.entry_files import read_entry
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.names import parse_measure
 from rankgauge.stats.change_detection import ChangePoints, change_points
@@ -361,8 +362,6 @@ def one_system(entries: Sequence[EntrySummary], filter: EntryFilter) -> Sequence
 
 def series_of(history: History, summaries: Sequence[EntrySummary]) -> EntrySeries:
     """Entries as they can be compared with the newest of them."""
-    from rankgauge.history.folder import read_entry
-
     newest = read_entry(summaries[-1])
     kept, scores, comparable, left_out = [], [], [], []
     labels: Qrels | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +19,9 @@ from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import InputError, MissingExtraError
 
 GZIP, BZIP2, XZ, ZSTD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+ENTRY_FILE = re.compile(
+    r"(?P<day>\d{4}-\d{2}-\d{2})T[\d-]{8}Z-(?P<system>.+)-[0-9a-f]{8}(\.log)?\.jsonl(\.gz)?"
+)  # of a history
 SELECTOR_MARK = "#"  # between a file and the list in it: tests.json#queries
 DATASET_PREFIX = "irds:"  # names a collection of ir_datasets instead of a file
 MAX_BYTES_HINT = "raise the limit: --set reading.max_bytes=SIZE"
@@ -502,8 +506,10 @@ def is_folder(path: object) -> bool:
 
 
 def source_name(path: AnyFile) -> str:
-    """The name of a source that was not given one."""
-    return "stdin" if str(path) == "-" else Path(path).name
+    """The name of a source that was not given one: that of its file; of a saved result, its system and its day."""
+    name = "stdin" if str(path) == "-" else Path(path).name
+    entry = ENTRY_FILE.fullmatch(name)
+    return name if entry is None else f"{entry['system']} {entry['day']}"
 
 
 def split_selector(path: AnyFile) -> tuple[str, str | None]:

@@ -45,6 +45,7 @@ LATER = {  # what rooms after this one do, imported on first use
     "ask": "rankgauge.rag.live:ask_queries",
     "journals": "rankgauge.rag.live:live_journals",
     "given scores": "rankgauge.evaluation.given_scores:as_given",
+    "scores alone": "rankgauge.evaluation.given_scores:evaluate_alone",
     "history": "rankgauge.history.folder:named_results",
     "is retriever": "rankgauge.retrieval.asking.retriever_functions:is_retriever",
     "names retriever": "rankgauge.retrieval.open_retriever:is_own_retriever",

@@ -64,8 +64,7 @@ def test_the_explorer_filters_and_opens_a_query(page: BidiPage, tmp_path: Path) 
 
 def test_the_history_lists_entries(page: BidiPage, tmp_path: Path) -> None:
     file = tmp_path / "history.html"
-    with filled(tmp_path / "history.db") as history:
-        file.write_text(as_html(history), encoding="utf-8")
+    file.write_text(as_html(filled(tmp_path / "history")), encoding="utf-8")
     page.open(file)
     page.wait_for("document.documentElement.dataset.ready === 'yes'")
     page.evaluate("document.querySelector('#latest a[data-entry]').focus()")

@@ -9,9 +9,9 @@ import pytest
 
 from rankgauge import Qrels, evaluate
 from rankgauge.errors import InputError
-from rankgauge.history import EntryFacts, EntryFilter, GitState, History, folder
-from rankgauge.history.entries import entry_label
-from rankgauge.history.folder import read_entry
+from rankgauge.history import EntryFacts, EntryFilter, GitState, History, trends
+from rankgauge.history.entries import EntrySummary, SavedEntry, entry_label
+from rankgauge.history.entry_files import read_entry
 from rankgauge.history.trends import DEFAULT_LAST
 from rankgauge.render.documents.history import change_text
 from rankgauge.render.html import as_html
@@ -201,9 +201,14 @@ def test_a_measure_that_is_not_known_has_values_and_no_chart(tmp_path: Path) -> 
 def test_ten_thousand_entries_are_summaries_and_few_are_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    history, read = filled(tmp_path / "history"), []
+    history, read = filled(tmp_path / "history"), list[str]()
+
+    def counted(entry: EntrySummary) -> SavedEntry:
+        read.append(entry.name)
+        return read_entry(entry)
+
     multiply(history, 10_005)
-    monkeypatch.setattr(folder, "read_entry", lambda entry: read.append(entry) or read_entry(entry))
+    monkeypatch.setattr(trends, "read_entry", counted)
     page = as_html(history)
     assert 0 < len(read) <= 2 * DEFAULT_LAST
     assert len(data_of(page)["entries"]) == 10_000

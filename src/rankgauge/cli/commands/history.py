@@ -21,7 +21,8 @@ from rankgauge.core.settings import Section
 from rankgauge.core.verdicts import exit_code
 from rankgauge.errors import Note, UsageError, printable
 from rankgauge.history.entries import EntryFilter
-from rankgauge.history.folder import History, read_entry
+from rankgauge.history.entry_files import read_entry
+from rankgauge.history.folder import History
 from rankgauge.history.quality_checks import CheckOptions
 from rankgauge.history.trends import TrendOptions
 from rankgauge.io.atomic_files import check_writable

@@ -35,7 +35,7 @@ from rankgauge.errors import UsageError, printable, shown
 from rankgauge.io.byte_streams import Limits
 from rankgauge.io.formats.named_columns import names_labels
 from rankgauge.io.reading_options import Asking, PassageMatching, Reading
-from rankgauge.io.sources import is_plain
+from rankgauge.io.sources import can_be_scores, is_plain
 
 if TYPE_CHECKING:
     from rankgauge.evaluation.evaluate import Evaluation
@@ -115,8 +115,6 @@ class NamedInputs:
 
     def scores(self, reading: Reading) -> list[GivenScores] | None:
         """The systems, if everything that is named is scores."""
-        from rankgauge.io.sources import can_be_scores
-
         if not any(map(can_be_scores, (self.labels, *self.results))):
             return None
         from rankgauge.evaluation.given_scores import only_scores

@@ -107,9 +107,7 @@ class Baseline:
 
     @property
     def has_judged(self) -> bool:
-        """Whether it retrieved judged documents; if its rankings are not known, whether it has values above 0."""
-        if self.retrieved_by:
-            return any(self.retrieved_by)
+        """Whether it has values above 0: it retrieved something relevant."""
         return bool(np.nan_to_num(self.values).any())
 
     def spread_notes(self) -> Iterator[Note]:

@@ -278,9 +278,10 @@ def nothing_to_judge(evaluation: Evaluation, baseline: Baseline | None, run: Run
     is_ranking = [measure.definition.over == "answerable" for measure in scores.measures]
     if all(is_ranking) and scores.without_relevant.all():
         return f"no query of {shown(evaluation.qrels.name)} has a relevant document, so nothing can be tested"
-    if not evaluation.joined or bool((scores.status == Status.FAILED).all()):
+    joined = evaluation.join_of(0)
+    if joined is None or bool((scores.status == Status.FAILED).all()):
         return None
-    hits = evaluation.joined[0].hits
+    hits = joined.hits
     if not hits.retrieved.any():
         is_refusal = any(_is_best(scores, column) for column in range(len(scores.measures)))
         return None if is_refusal else f"{shown(scores.run)} has no results for any query"
@@ -471,8 +472,8 @@ def compare_with_baseline(
     Groups are compared at once with the whole, and corrected together like measures. ``run`` is the tested run, if
     there is more than its scores.
     """
-    joined, scores = result.evaluation.joined, result.scores
-    facts = ResultFacts.of(joined[0]) if joined else ResultFacts.of_scores(scores)
+    joined, scores = result.evaluation.join_of(0), result.scores
+    facts = ResultFacts.of_scores(scores) if joined is None else ResultFacts.of(joined)
     pairs = pair_queries(scores, baseline, range(gated), facts=facts)
     parts = [
         pair_queries(scores, baseline, range(gated), facts=facts, members=members, group=QueryGroup(column, label))
@@ -500,7 +501,7 @@ def compare_with_baseline(
         grouped=tuple(row for part in grouped for row in part),
         notes=tuple(notes),
         lost_queries=tuple(scores.queries[row] for row in np.flatnonzero(gone).tolist()),
-        lost_everything=bool(joined) and not len(joined[0].hits.rank) and baseline.has_judged,
+        lost_everything=joined is not None and not len(joined.hits.rank) and baseline.has_judged,
     )
     is_worse = any(row.decision.outcome == "worse" for row in compared)
     if not is_worse or run is None or not baseline.retrieved_by:

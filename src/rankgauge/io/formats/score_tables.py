@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, MeasureError, shown
 from rankgauge.io.byte_streams import (
+    ENTRY_FILE,
     AnyFile,
     LoadedFile,
     file_of,
@@ -87,7 +88,7 @@ class ScoreTable:
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class _ScoreCells:
     """A table before its columns are understood; ``line`` says where a row is."""
 
     source: str
@@ -147,7 +148,7 @@ def _read(source: Any, reading: Reading) -> list[ScoreTable]:
     system = None
     if is_frame(source):
         columns = frame_columns(source)
-        cells = _Cells("frame", list(columns), dict(columns), lambda row: None)
+        cells = _ScoreCells("frame", list(columns), dict(columns), lambda row: None)
     elif isinstance(source, Mapping):
         cells = _cells_of_mapping("scores", source)
     else:
@@ -276,7 +277,7 @@ def _long_columns(names: Sequence[str]) -> tuple[str, str] | None:
 # The cells of each kind of file.
 
 
-def _cells_of_file(file: AnyFile, reading: Reading) -> _Cells:
+def _cells_of_file(file: AnyFile, reading: Reading) -> _ScoreCells:
     source = str(file)
     with open_source(file, limits=reading.limits) as stream:
         data = stream.read()
@@ -284,7 +285,7 @@ def _cells_of_file(file: AnyFile, reading: Reading) -> _Cells:
     if head.is_arrow:
         table = arrow.table_of(source, data)
         columns = {name: table.column(name).to_pylist() for name in table.column_names}
-        return _Cells(source, list(columns), columns, lambda row: None)
+        return _ScoreCells(source, list(columns), columns, lambda row: None)
     text = data[head.begin :].decode("utf-8", "surrogateescape")
     if not head.is_json:
         return _cells_of_csv(source, text)
@@ -306,7 +307,7 @@ def _delimiter(line: str) -> str:
     return max("\t,;", key=line.count)
 
 
-def _cells_of_csv(source: str, text: str) -> _Cells:
+def _cells_of_csv(source: str, text: str) -> _ScoreCells:
     first = text.split("\n", 1)[0]
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(first), strict=True))
@@ -323,10 +324,10 @@ def _cells_of_csv(source: str, text: str) -> _Cells:
     _check_names(source, names)
     columns: dict[str, Sequence[Any]] = dict(zip(names, zip(*rows, strict=True), strict=True)) if rows else {}
     kept = lines
-    return _Cells(source, names, columns or dict.fromkeys(names, ()), lambda row: kept[row] if kept else row + 2)
+    return _ScoreCells(source, names, columns or dict.fromkeys(names, ()), lambda row: kept[row] if kept else row + 2)
 
 
-def _cells_of_lines(source: str, text: str) -> _Cells:
+def _cells_of_lines(source: str, text: str) -> _ScoreCells:
     rows: list[Any] = []
     lines: list[int] = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -345,21 +346,21 @@ def _cells_of_lines(source: str, text: str) -> _Cells:
 
 def _cells_of_rows(
     source: str, rows: Sequence[Any], line: Callable[[int], int | None], facts: Mapping[str, Any] | None = None
-) -> _Cells:
+) -> _ScoreCells:
     wrong = next((at for at, row in enumerate(rows) if not isinstance(row, Mapping)), None)
     if wrong is not None:
         raise InputError.at(source, line(wrong), f"expected a JSON object, found {shown(json.dumps(rows[wrong]))}")
     names = list(dict.fromkeys(str(name) for row in rows for name in row))
     columns = {name: [as_json(row.get(name)) for row in rows] for name in names}
-    return _Cells(source, names, columns, line, facts or {})
+    return _ScoreCells(source, names, columns, line, facts or {})
 
 
-def _cells_of_mapping(source: str, data: Mapping[Any, Any]) -> _Cells:
+def _cells_of_mapping(source: str, data: Mapping[Any, Any]) -> _ScoreCells:
     rows = [{"query": str(query), **values} for query, values in data.items()]
     return _cells_of_rows(source, rows, lambda row: None)
 
 
-def _cells_of_our_json(source: str, data: Mapping[str, Any]) -> _Cells:
+def _cells_of_our_json(source: str, data: Mapping[str, Any]) -> _ScoreCells:
     """The output of ``--format json``, which has values of queries with ``-q``."""
     rows, labels = [], data.get(LABELS) or {}
     for run in data["runs"]:
@@ -382,7 +383,7 @@ def _check_names(source: str, names: Sequence[str]) -> None:
 # From cells to tables: the query, the system, and what is a value.
 
 
-def _tables(cells: _Cells, reading: Reading) -> list[ScoreTable]:
+def _tables(cells: _ScoreCells, reading: Reading) -> list[ScoreTable]:
     named = reading.columns or {}
     query = named["query"] if named.get("query") in cells.names else _query_column(cells)
     systems = [name for name in columns_for(cells.names, "tag") if name != query]
@@ -400,14 +401,15 @@ def _tables(cells: _Cells, reading: Reading) -> list[ScoreTable]:
             cells.source, None, "has no values of queries", hint="write it with -q" if is_ours else None
         )
     own_system = cells.facts.get("system")
-    default = str(own_system) if isinstance(own_system, str) else _default_name(cells.source)
+    is_named = isinstance(own_system, str) and ENTRY_FILE.fullmatch(Path(cells.source).name) is None
+    default = str(own_system) if is_named else source_name(cells.source)
     systems_of = [default] * len(rows) if system is None else _texts(cells, system, rows)
     if long is not None:
         return _long_tables(cells, rows, names_of, systems_of, (query, system, *long))
     return _wide_tables(cells, rows, names_of, systems_of, (query, system))
 
 
-def _query_column(cells: _Cells) -> str:
+def _query_column(cells: _ScoreCells) -> str:
     found = columns_for(cells.names, "query")
     if len(found) == 1:
         return found[0]
@@ -416,7 +418,7 @@ def _query_column(cells: _Cells) -> str:
     raise InputError.at(cells.source, 1, f"{what}: {names}", hint=QUERY_HINT)
 
 
-def _texts(cells: _Cells, name: str, rows: Any) -> list[str]:
+def _texts(cells: _ScoreCells, name: str, rows: Any) -> list[str]:
     """The ids or names in a column, as text; none may be empty."""
     column = cells.columns[name]
     out = []
@@ -432,10 +434,6 @@ def _texts(cells: _Cells, name: str, rows: Any) -> list[str]:
     return out
 
 
-def _default_name(source: str) -> str:
-    return source_name(source)
-
-
 def _grouped(rows: Any, systems_of: Sequence[str]) -> dict[str, list[int]]:
     """The places of the rows of each system."""
     places: dict[str, list[int]] = {}
@@ -449,7 +447,7 @@ def _byte_order(names: Iterable[str]) -> list[str]:
 
 
 def _wide_tables(
-    cells: _Cells, rows: Any, queries: Sequence[str], systems: Sequence[str], taken: Sequence[str | None]
+    cells: _ScoreCells, rows: Any, queries: Sequence[str], systems: Sequence[str], taken: Sequence[str | None]
 ) -> list[ScoreTable]:
     declared = cells.facts.get("measures")
     skipped = {*taken, *((LABELS, DEPTH) if cells.facts else ())}
@@ -477,12 +475,12 @@ def _wide_tables(
             else None
         )
         depth = cells.columns[DEPTH][places_of[0]] if cells.facts and DEPTH in cells.columns else cells.facts.get(DEPTH)
-        tables.append(_table(cells, system, order, values, measures, others, labels, depth=depth))
+        tables.append(_table(cells, system, order, _Columns(values, measures, others), _Origin(labels, None, depth)))
     return tables
 
 
 def _places_by_query(
-    cells: _Cells, rows: Any, queries: Sequence[str], places: Sequence[int], system: str
+    cells: _ScoreCells, rows: Any, queries: Sequence[str], places: Sequence[int], system: str
 ) -> dict[str, int]:
     """The place of each query of a system, in the order of bytes; raises if one is there twice."""
     first: dict[str, int] = {}
@@ -493,7 +491,7 @@ def _places_by_query(
     return {query: first[query] for query in _byte_order(first)}
 
 
-def _repeated(cells: _Cells, first: int, second: int, query: str, system: str, measure: str = "") -> InputError:
+def _repeated(cells: _ScoreCells, first: int, second: int, query: str, system: str, measure: str = "") -> InputError:
     line = cells.line(first)
     of = f"{shown(measure)} of " if measure else ""
     where = "" if line is None else f", first at line {line}"
@@ -506,7 +504,7 @@ def _repeated(cells: _Cells, first: int, second: int, query: str, system: str, m
 
 
 def _long_tables(
-    cells: _Cells, rows: Any, queries: Sequence[str], systems: Sequence[str], taken: Sequence[str | None]
+    cells: _ScoreCells, rows: Any, queries: Sequence[str], systems: Sequence[str], taken: Sequence[str | None]
 ) -> list[ScoreTable]:
     _, _, measure_column, value_column = taken
     measure_names = _texts(cells, str(measure_column), rows)
@@ -542,12 +540,12 @@ def _long_tables(
         )
         made = str(cells.columns[CONVENTIONS][int(rows[places[0]])]) if is_ours else None
         depth = cells.columns[DEPTH][int(rows[places[0]])] if is_ours and DEPTH in cells.names else None
-        tables.append(_table(cells, system, order, values, measures, others, labels, made, depth))
+        tables.append(_table(cells, system, order, _Columns(values, measures, others), _Origin(labels, made, depth)))
     return tables
 
 
 def _places_by_measure(
-    cells: _Cells, rows: Any, queries: Sequence[str], places: Sequence[int], system: str, measure: str
+    cells: _ScoreCells, rows: Any, queries: Sequence[str], places: Sequence[int], system: str, measure: str
 ) -> None:
     """Raise if a measure has two values of one query."""
     first: dict[str, int] = {}
@@ -556,17 +554,25 @@ def _places_by_measure(
             raise _repeated(cells, int(rows[first[queries[at]]]), int(rows[at]), queries[at], system, measure)
 
 
-def _table(
-    cells: _Cells,
-    system: str,
-    order: Iterable[str],
-    values: Mapping[str, Floats],
-    measures: Mapping[str, Measure],
-    others: Mapping[str, Any],
-    labels: Mapping[str, Any] | None,
-    conventions: str | None = None,
-    depth: Any = None,
-) -> ScoreTable:
+class _Columns(NamedTuple):
+    """The columns of a system: its values, which of them are measures of ours, and every other."""
+
+    values: Mapping[str, Floats]
+    measures: Mapping[str, Measure]
+    others: Mapping[str, Any]
+
+
+class _Origin(NamedTuple):
+    """What our files say of the values of a system: the hashes of labels, how they were made, and from how deep."""
+
+    labels: Mapping[str, Any] | None
+    conventions: str | None
+    depth: Any
+
+
+def _table(cells: _ScoreCells, system: str, order: Iterable[str], columns: _Columns, origin: _Origin) -> ScoreTable:
+    values, measures, others = columns
+    labels, conventions, depth = origin
     twice: dict[Measure, str] = {}
     for name, measure in measures.items():
         if twice.setdefault(measure, name) != name:
@@ -595,7 +601,7 @@ def conventions_text(stored: Any) -> str | None:
 
 
 def _numbers(
-    cells: _Cells, rows: Any, column: Sequence[Any], name: str, measure: Measure | None, *, must_be: bool
+    cells: _ScoreCells, rows: Any, column: Sequence[Any], name: str, measure: Measure | None, *, must_be: bool
 ) -> Floats | None:
     """The numbers in a column, NaN if there is none; None if they are not numbers and need not be."""
     low, high = (-math.inf, math.inf) if measure is None else measure.definition.range

@@ -182,7 +182,7 @@ def entries_document(entries: Sequence[EntrySummary], *, total: int | None = Non
     measures = [*dict.fromkeys(measure for row in means for measure in row)]
     rows = [
         [
-            Words(entry.name),
+            Words(entry.label),
             name(entry.system),
             name(entry.collection),
             name(entry.git.branch or MISSING),
@@ -191,7 +191,7 @@ def entries_document(entries: Sequence[EntrySummary], *, total: int | None = Non
         ]
         for place, (entry, row) in enumerate(zip(newest_first, means, strict=True))
     ]
-    columns = [*words("entry", "system", "labels", "branch"), *numbers(*measures, *costs)]
+    columns = [*words("saved", "system", "labels", "branch"), *numbers(*measures, *costs)]
     title = f"{plural(len(entries) if total is None else total, 'entry')}, newest first"
     return ResultDocument(title, lambda: [Table(columns, rows, title, total=total)])
 
