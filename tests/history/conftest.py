@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from rankgauge import Conventions, Qrels, Run, evaluate
 from rankgauge.history import EntrySummary, GitState, History
-from rankgauge.history.folder import write_compressed_log
+from rankgauge.history.folder import compressed_log
 
 LABELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2, "d": 1}, "q3": {"e": 1}}
 GROWN = {"q1": {"a": 1, "b": 1}, "q2": {"c": 2, "d": 1, "x": 1}, "q4": {"e": 1}}
@@ -47,10 +48,8 @@ def save(history: History) -> Save:
         conventions = options.pop("conventions", Conventions())
         scores = evaluate(qrels, ranking, options.pop("measures", MEASURES), conventions=conventions)
         options = {"date": DAY, "git": GitState(COMMIT, "main", False), **options}
-        entry = into.save(scores, **options)
-        if keep:
-            write_compressed_log(entry, ranking, qrels, {})
-        return entry
+        log = partial(compressed_log, ranking, qrels, {}) if keep else None
+        return into.save(scores, log=log, **options)
 
     return call
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from rankgauge import InputError, Qrels, Run, UsageError, evaluate
 from rankgauge.history import EntryFacts, EntryFilter, EntrySummary, GitState, History, TrendOptions
-from rankgauge.history.folder import write_compressed_log
+from rankgauge.history.folder import compressed_log
 from rankgauge.retrieval.latency import Cost
 
 QUERIES = [f"q{number:02}" for number in range(30)]
@@ -40,11 +41,9 @@ def entry(history: History) -> Saver:
         scores = evaluate(qrels, named, ["RR@10", "nDCG@10"])
         git = GitState(f"{options.pop('commit', day):02x}" * 20, options.pop("branch", "main"), False)
         facts = EntryFacts(cost=Cost(3, 1.0, 2.0 + day, 3.0), coverage=1 / 6, depth=6)
-        keep = options.pop("keep", False)
-        saved = history.save(scores, facts=facts, date=datetime(2026, 11, day, tzinfo=UTC), git=git, **options)
-        if keep:
-            write_compressed_log(saved, named, qrels, {})
-        return saved
+        log = partial(compressed_log, named, qrels, {}) if options.pop("keep", False) else None
+        date = datetime(2026, 11, day, tzinfo=UTC)
+        return history.save(scores, facts=facts, date=date, git=git, log=log, **options)
 
     return save
 

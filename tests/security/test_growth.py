@@ -17,7 +17,7 @@ import pytest
 import rankgauge
 from rankgauge import RankgaugeError, RankgaugeWarning, read_corpus, read_qrels, read_queries, read_run
 from rankgauge.adapters.story.story import read_story
-from rankgauge.history.folder import read_summary
+from rankgauge.history.entry_files import read_summary
 from rankgauge.io.formats.score_tables import is_scores, read_scores
 from rankgauge.io.reading_options import DEFAULT_READING
 

@@ -108,7 +108,11 @@ class Conventions:
             for rule in self.forbid:
                 parse_rule(rule)
         object.__setattr__(self, "forbid", tuple(self.forbid))
-        object.__setattr__(self, "columns", tuple((name, better) for name, better in self.columns))
+        try:
+            columns = tuple((str(name), better) for name, better in self.columns)
+        except (TypeError, ValueError):
+            raise UsageError(f"columns: expected names, each with what is better, found {self.columns!r}") from None
+        object.__setattr__(self, "columns", columns)
         if self.split is not None:
             object.__setattr__(self, "split", str(self._part()))
 

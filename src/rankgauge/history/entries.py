@@ -104,8 +104,12 @@ class EntrySummary(HtmlView):
     @property
     def log(self) -> Path | None:
         """The log with the ranking, if it was saved and is still there."""
-        path = self.path.with_name(f"{self.name}{LOG_ENDING}")
-        return path if path.is_file() else None
+        return self.log_path if self.log_path.is_file() else None
+
+    @property
+    def log_path(self) -> Path:
+        """Where its log is, if it was saved."""
+        return self.path.with_name(f"{self.name}{LOG_ENDING}")
 
     @property
     def git(self) -> GitState:

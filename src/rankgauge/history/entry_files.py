@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from rankgauge.io.formats.score_tables import SCORES_SCHEMA, read_scores
 from rankgauge.io.reading_options import DEFAULT_READING
 
 ROUNDING = 1e-9
+SAVED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 FACTS = {
     "saved": str, "written": int, "system": str, "collection": str, "labels": str, "git": dict, "means": dict,
     "queries": dict, "conventions": dict, "measures": list,
@@ -29,7 +31,7 @@ def read_summary(path: Path) -> EntrySummary:
         raise
     except OSError as error:
         raise InputError.at(str(path), None, f"cannot read: {error.strerror or error}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError.at(str(path), 1, "is no entry of a history") from None
     if not isinstance(facts, dict) or not str(facts.get("schema", "")).startswith(SCORES_SCHEMA):
         raise InputError.at(str(path), 1, "is no entry of a history")
@@ -37,13 +39,35 @@ def read_summary(path: Path) -> EntrySummary:
     if wrong is None:
         try:
             summary = EntrySummary(path, facts)
-            for part in (summary.means, summary.git, summary.cost, summary.conventions, summary.queries["averaged"]):
-                _ = part
+            wrong = first_wrong(summary)
         except (TypeError, KeyError, ValueError, AttributeError):
             wrong = "summary"
-        else:
+        if wrong is None:
             return summary
     raise InputError.at(str(path), 1, f"is a damaged entry: {wrong} is missing or of another kind")
+
+
+def first_wrong(summary: EntrySummary) -> str | None:
+    """The first fact of a summary that has another type than those that are written; None if all are right."""
+    facts, git, cost = summary.facts, summary.git, summary.cost
+    means = summary.means.values()
+    numbers = [number for mean in means for number in (mean.value, mean.low, mean.high)]
+    costs = [] if cost is None else [*vars(cost).values()]
+    checks = {
+        "saved": SAVED.fullmatch(summary.saved) is not None,
+        "git": all(isinstance(one, (str, type(None))) for one in (git.commit, git.branch)),
+        "means": all(isinstance(one, (int, float, type(None))) for one in numbers)
+        and all(isinstance(mean.n, int) for mean in means),
+        "cost": all(isinstance(one, (int, float, type(None))) for one in costs),
+        "conventions": isinstance(facts["conventions"]["text"], str),
+        "queries": all(isinstance(count, int) for count in summary.queries.values()) and "averaged" in facts["queries"],
+        "measures": all(isinstance(name, str) for name in facts["measures"]),
+        "coverage": isinstance(facts["coverage"], (int, float, type(None))),
+        "depth": isinstance(facts["depth"], (int, type(None))),
+        "command": isinstance(facts["command"], (str, type(None))),
+        "verdict": isinstance(facts["verdict"], (str, type(None))),
+    }
+    return next((name for name, is_right in checks.items() if not is_right), None)
 
 
 def read_entry(summary: EntrySummary) -> SavedEntry:

@@ -11,9 +11,10 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,14 +24,15 @@ import numpy as np
 from rankgauge._version import __version__
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Hits
+from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView, ResultList
+from rankgauge.core.run import Run
 from rankgauge.errors import InputError, UsageError, printable, shown, warn_user
 from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.scores import Scores, none_if_nan
 from rankgauge.history.entries import (
     ALL_ENTRIES,
     ENDING,
-    LOG_ENDING,
     EntryFacts,
     EntryFilter,
     EntrySummary,
@@ -45,6 +47,7 @@ from rankgauge.io.atomic_files import check_writable, write_atomically
 from rankgauge.io.formats.json_text import plain_json
 from rankgauge.io.formats.log_writer import write_log
 from rankgauge.io.formats.score_tables import SCORES_SCHEMA
+from rankgauge.io.owned_files import temporary_folder
 from rankgauge.measures.names import parse_measure
 
 if TYPE_CHECKING:
@@ -104,8 +107,12 @@ class History(HtmlView):
         names: EntryNames | None = None,
         date: datetime | None = None,
         git: GitState | None = None,
+        log: Callable[[str], bytes] | None = None,
     ) -> EntrySummary:
-        """Save the scores of one run; ``date`` is that of the entry, if it is not now."""
+        """Save the scores of one run; ``date`` is that of the entry, if it is not now, ``log`` writes that of a system.
+
+        The log is written first: an entry is never without the log that it was saved with.
+        """
         facts, git, names = facts or EntryFacts(), git or git_state(), names or EntryNames()
         system, collection = names.system or system_name(scores.run), names.collection or without_date(scores.qrels)
         saved = self._time_of_next_entry() if date is None else time_text(date)
@@ -131,6 +138,9 @@ class History(HtmlView):
         }
         path = self.folder / f"{saved.replace(':', '-')}-{file_part(system)}-{secrets.token_hex(4)}{ENDING}"
         make_folder(self.folder)
+        if log is not None:
+            with write_atomically(EntrySummary(path, header).log_path) as file:
+                file.write(log(system))
         with write_atomically(path) as file:
             for line in (header, *rows_of(scores)):
                 file.write(json.dumps(plain_json(line), ensure_ascii=True, allow_nan=False).encode() + b"\n")
@@ -347,24 +357,19 @@ def save_evaluation(
             options.system or (None if extras is None else extras.system),
             None if extras is None else extras.collection,
         )
-        entry = history.save(scores, facts=facts, names=names, date=options.date, git=git)
+        log = None
         if options.keep_log and joined is not None and joined.run is not None:
             labels = evaluation.qrels if evaluation.qrels.judgments == "grades" else None
-            write_compressed_log(entry, joined.run, labels, evaluation.texts)
-        saved.append(entry)
+            log = partial(compressed_log, joined.run, labels, evaluation.texts)
+        saved.append(history.save(scores, facts=facts, names=names, date=options.date, git=git, log=log))
     return saved
 
 
-def write_compressed_log(entry: EntrySummary, run: Any, labels: Any, texts: Mapping[str, str]) -> None:
-    """Write the log of an entry beside it; bytes do not depend on the time of writing."""
-    from rankgauge.io.owned_files import temporary_folder
-
-    named = replace(run, name=entry.system)
+def compressed_log(run: Run, labels: Qrels | None, texts: Mapping[str, str], system: str) -> bytes:
+    """The log of a run under the name of its system; the bytes do not depend on the time of writing."""
     with temporary_folder() as folder:
-        write_log(folder / "log.jsonl", [named], labels, texts)
-        data = gzip.compress((folder / "log.jsonl").read_bytes(), mtime=0)
-    with write_atomically(entry.path.with_name(f"{entry.name}{LOG_ENDING}")) as file:
-        file.write(data)
+        write_log(folder / "log.jsonl", [replace(run, name=system)], labels, texts)
+        return gzip.compress((folder / "log.jsonl").read_bytes(), mtime=0)
 
 
 def coverage_of(hits: Hits) -> float | None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
@@ -493,6 +493,22 @@ def sha256_of_part(sha256: str | None, name: str) -> str | None:
     digest = _new_sha256()
     digest.update(f"{sha256}  {name}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
+
+
+COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
+PEEK_BYTES = 1 << 16  # enough for the beginning of JSON, or for a header
+
+
+def first_bytes(path: Path) -> bytes:
+    """The first bytes of a file as it is stored, looked at once as long as its state is the same."""
+    state = path.stat()
+    return _first_bytes(str(path), state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _first_bytes(path: str, *state: int) -> bytes:
+    with Path(path).open("rb", buffering=0) as file:
+        return file.read(PEEK_BYTES)
 
 
 def is_dataset(path: object) -> bool:

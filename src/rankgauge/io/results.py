@@ -106,11 +106,14 @@ class OpenedInputs:
         """With judgments in place of labels by text, for runs on the same chunks."""
         if not self.is_by_text:
             return self
-        parts = later("judge by text")(self.labels, self.results, reading=reading, queries=self.queries)
+        rankings = [result for result in self.results if not is_stored(result)]
+        parts = later("judge by text")(self.labels, rankings, reading=reading, queries=self.queries)
         if len(parts) > 1:
             raise UsageError("these runs need one file of chunks", hint="runs on other chunks have other judgments")
         notes = (*self.notes, *parts[0].notes)
-        return replace(self, labels=parts[0].judgments, results=parts[0].runs, notes=notes, is_by_text=False)
+        runs = iter(parts[0].runs)
+        results = [result if is_stored(result) else next(runs) for result in self.results]
+        return replace(self, labels=parts[0].judgments, results=results, notes=notes, is_by_text=False)
 
     @property
     def default_measures(self) -> tuple[str, ...] | None:
@@ -225,7 +228,8 @@ class _Opener:
         live = tuple(row for row, result in enumerate(opened) if not isinstance(result, Run) and is_live(result))
         needs_texts = bool(live) or not self.opening.asks
         if is_by_text:
-            self.opening = replace(self.opening, needs_rankings=True)  # whose texts are compared with the labels
+            if not self.opening.follows_system:  # a gate may have scores beside rankings
+                self.opening = replace(self.opening, needs_rankings=True)  # whose texts are compared with the labels
             labels = later("text labels")(labels, **self.opening.text_labels).loaded(self.reading)
             if needs_texts:
                 texts = labels.query_texts(self.queries, self.reading)

@@ -11,7 +11,6 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from rankgauge.core.qrels import JudgmentKind, Qrels
 from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, UsageError, shown
 from rankgauge.io.byte_streams import (
+    COMPRESSED,
     DEFAULT_LIMITS,
     SELECTOR_MARK,
     AnyFile,
@@ -27,6 +27,7 @@ from rankgauge.io.byte_streams import (
     Limits,
     LoadedFile,
     file_of,
+    first_bytes,
     is_dataset,
     is_folder,
     open_source,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from rankgauge.io.formats.registry import Format
 
 DETECTION_BYTES = 1 << 16
-PEEK_BYTES = 1 << 10  # enough for the beginning of JSON, or for a header
 
 # Other formats than TREC's, and their detection, are imported only if a file is not certainly a TREC file.
 
@@ -293,14 +293,6 @@ CASE_WORDS = (
     b"required",
     b"positive",
 )  # in a header of test cases
-COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
-
-
-@lru_cache(maxsize=64)
-def _first_bytes(path: str, *state: int) -> bytes:
-    """The first bytes of a file, looked at once as long as its state is the same."""
-    with Path(path).open("rb", buffering=0) as file:
-        return file.read(PEEK_BYTES)
 
 
 def is_plain(data: Any, kind: Kind) -> bool:
@@ -320,8 +312,7 @@ def is_plain(data: Any, kind: Kind) -> bool:
     if not path.is_file():
         return kind == "run" and (str(data) == "-" or path.exists())
     try:
-        state = path.stat()
-        head = _first_bytes(str(path), state.st_ino, state.st_size, state.st_mtime_ns)
+        head = first_bytes(path)
     except OSError:
         return True  # whoever reads it says why that fails
     begin = head.removeprefix(BOM).lstrip()[:2]
@@ -349,8 +340,7 @@ def can_be_scores(data: Any) -> bool:
     try:
         if is_dataset(data) or not path.is_file():
             return False
-        state = path.stat()
-        head = _first_bytes(str(path), state.st_ino, state.st_size, state.st_mtime_ns)
+        head = first_bytes(path)
     except (OSError, ValueError):
         return False
     begin = head.removeprefix(BOM).lstrip()

@@ -211,7 +211,7 @@ def test_a_leak_is_found_although_the_baseline_is_scores(tmp_path: Path, command
 def test_python_and_files_agree(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     rows = [{"query": query, "RR": 0.5 + n / 50, "kind": "ab"[n % 2]} for n, query in enumerate(QUERIES)]
-    worse = [{**row, "RR": float(row["RR"]) - 0.2} for row in rows]
+    worse = [{**row, "RR": 0.3 + n / 50} for n, row in enumerate(rows)]
     before, now = table(tmp_path / "before.csv", rows), table(tmp_path / "now.csv", worse)
     frames = pandas.DataFrame(rows), pandas.DataFrame(worse)
     dicts = [{row["query"]: {"RR": row["RR"]} for row in one} for one in (rows, worse)]

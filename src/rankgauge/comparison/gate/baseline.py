@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -21,6 +22,7 @@ from rankgauge.evaluation.scores import Scores
 
 Retrieved = Mapping[str, Mapping[str, int]]  # query → judged document → its rank, in the order of ranks
 UNKNOWN_FACTS = ResultFacts()
+NUMBER = re.compile(r" \(\d+\)\Z")
 QUERIES_NAMED = 3
 
 
@@ -37,6 +39,8 @@ class Baseline:
         """Some runs of an evaluation."""
         runs = tuple(evaluation.scores[index] for index in indices)
         if not evaluation.joined:
+            others = {scores.run for scores in evaluation.scores}
+            runs = tuple(replace(scores, run=_own_name(scores.run, others)) for scores in runs)
             return cls(runs, facts_of=tuple(map(ResultFacts.of_scores, runs)))
         joins = [evaluation.joined[index] for index in indices]
         runs = tuple(replace(scores, run=joined.name) for scores, joined in zip(runs, joins, strict=True))
@@ -107,8 +111,17 @@ class Baseline:
 
     @property
     def has_judged(self) -> bool:
-        """Whether it has values above 0: it retrieved something relevant."""
-        return bool(np.nan_to_num(self.values).any())
+        """Whether it found something: some value is not the worst possible one."""
+        for column, measure in enumerate(self.scores.measures):
+            low, high = measure.definition.range
+            values = self.values[self.scores.averaged, column]
+            if bool(
+                (np.nan_to_num(values, nan=low) != low).any()
+                if measure.definition.direction >= 0
+                else (np.nan_to_num(values, nan=high) != high).any()
+            ):
+                return True
+        return False
 
     def spread_notes(self) -> Iterator[Note]:
         """How far the means of several runs are apart."""
@@ -120,6 +133,12 @@ class Baseline:
             if values:
                 parts.append(f"{measure} {number(min(values))} to {number(max(values))}")
         yield Note("repeats", f"the baseline is the mean of {len(self.runs)} runs: {', '.join(parts)}")
+
+
+def _own_name(name: str, others: Collection[str]) -> str:
+    """A name without the number that made it differ from another one."""
+    own = NUMBER.sub("", name)
+    return own if own in others else name
 
 
 def ranks_of(hits: Hits, qrels: Qrels) -> dict[str, dict[str, int]]:

@@ -118,7 +118,8 @@ def gate(
     opening = Opening(gated_depth(measures, demands.measures, conventions))
     opened = open_gated(qrels, run, baseline_runs, reading, opening, queries)
     check_one_system(opened, 1 + len(baseline_runs))
-    measures = measures or (None if demands else opened.measures)
+    if not measures and not demands and opened.measures:
+        measures = comparable_names(opened.measures, conventions)
     if opened.is_by_text and not measures and not demands:
         measures = opened.labels.measures(None, conventions)
     opened = opened.judged(reading)
@@ -146,10 +147,10 @@ def gate(
     if reading.keep_rankings and evaluation.joined:
         runs = [joined.run for joined in evaluation.joined]
     before = Baseline.of(evaluation, *range(1, len(evaluation.scores))) if baseline_runs else None
-    again = RunAgain(runs[0], reading) if evaluation.joined else None
+    again = RunAgain(runs[0], reading) if evaluation.join_of(0) is not None else None
     problem = nothing_to_judge(evaluation, before, again)
     if problem is not None:
-        return GateResult("nothing to judge", evaluation, rule, reason=problem)
+        return GateResult("nothing to judge", evaluation, rule, reason=problem, notes=tuple(rot_notes(checked)))
     notes = (*opened.notes, *rot_notes(checked), *_given_notes(evaluation))
     result = GateResult("pass", evaluation, rule, notes=notes, baseline=before)
     known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
@@ -219,7 +220,7 @@ def gate_scores(
         raise nothing_required()
     gated: tuple[Measure, ...] = ()
     if baselines:
-        names = measures or (None if demands else common_measures(systems))
+        names = measures or (None if demands else comparable_names(common_measures(systems), conventions))
         gated = _gated_measures(names, demands.measures, conventions, None)
         for system, measure in product(systems, gated):
             if system.column(measure) is None:
@@ -229,6 +230,12 @@ def gate_scores(
     baseline = Baseline.of(evaluation, *range(1, len(systems))) if baselines else None
     result = GateResult("pass", evaluation, rule, notes=_given_notes(evaluation), baseline=baseline)
     return _decided(result, demands, {}, len(gated), reading)
+
+
+def comparable_names(measures: Iterable[str | Measure], conventions: Conventions) -> tuple[Measure, ...]:
+    """Those of some measures of scores that can be compared; all of them if none can, so that an error says why."""
+    chosen = tuple(conventions.measure(measure) for measure in measures)
+    return tuple(measure for measure in chosen if _is_comparable(measure)) or chosen
 
 
 def with_directions(conventions: Conventions, demands: Demands) -> Conventions:
@@ -355,7 +362,9 @@ def _check_asked_depth(run: AnyRun, measures: Sequence[Measure]) -> None:
 def check_one_system(opened: OpenedInputs, sources: int) -> None:
     """Raise if a log holds several systems: which of them is tested, or is the baseline, would be a guess."""
     if len(opened.results) > sources:
-        raise _several_systems([source_name(getattr(one, "name", one)) for one in opened.results], sources)
+        names = (getattr(one, "name", one) for one in opened.results)
+        found = [source_name(name) if isinstance(name, (str, Path)) else type(name).__name__ for name in names]
+        raise _several_systems(found, sources)
 
 
 def _several_systems(names: Sequence[str], sources: int) -> InputError:

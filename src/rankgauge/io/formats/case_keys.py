@@ -302,7 +302,11 @@ ANSWERABLE_CORE = (
     r"kb|corpus|scope|domain|sufficient(?:context|evidence)?|supported|evidence|relevantdocs?"
 )
 CASES_WORD = re.compile(r"(?i)[_ -]?(?:cases|entries|examples|items|queries|questions|rows|samples|tests)$")
-TRUTH = {"true": True, "false": False}
+TRUTH = {
+    **dict.fromkeys(("true", "yes", "y", "1", "on"), True),
+    **dict.fromkeys(("false", "no", "n", "0", "off"), False),
+}
+PLAIN_FLAG = re.compile(r"(?:is|has)?(?:un)?answerable|should(?:abstain|refuse|answer)|(?:is|has)?noanswer|hasanswer")
 NOTHING_FLAG = re.compile(rf"(?:must)?{FILLING}(?:{NOTHING_CORE})")
 ANSWERABLE_FLAG = re.compile(rf"{FILLING}(?:{ANSWERABLE_CORE})")
 EXPECTATION = re.compile(  # expected_answer may be the answer to a question of yes or no
@@ -326,7 +330,7 @@ def answerable_flag(record: Mapping[str, Any]) -> bool | None:
 
     A flag comes before a kind. ``should_refuse: false`` says neither: there are other reasons to refuse.
     """
-    flags = [(_flag(name), truth) for name, value in record.items() if (truth := _truth(value)) is not None]
+    flags = [(_flag(name), truth) for name, value in record.items() if (truth := _flag_value(name, value)) is not None]
     if any(flag is value for flag, value in flags):
         return False
     if any(flag is False for flag, _ in flags):
@@ -334,9 +338,37 @@ def answerable_flag(record: Mapping[str, Any]) -> bool | None:
     return False if any(_says_nothing(name, value) for name, value in record.items()) else None
 
 
-def _truth(value: Any) -> bool | None:
-    """True or false, also as the text that a cell of a table has; None for anything else."""
-    return value if isinstance(value, bool) else TRUTH.get(value.lower()) if isinstance(value, str) else None
+def truth(value: Any) -> bool | None:
+    """True or false in one of the usual spellings: yes, "1", 0; None for anything else."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return TRUTH.get(value.strip().lower())
+    return bool(value) if isinstance(value, (int, float)) and value in (0, 1) else None
+
+
+def _flag_value(name: str, value: Any) -> bool | None:
+    """The value of a flag; a number is one only if the name says what is expected: ``hits`` may count."""
+    return truth(value) if isinstance(value, (bool, str)) or is_expectation(name) else None
+
+
+def is_flag_name(name: str) -> bool:
+    """Whether a key is a flag by its name."""
+    return _flag(name) is not None
+
+
+def is_wrong_flag(name: str, value: Any) -> bool:
+    """Whether a key that is certainly a flag has a value that is neither true nor false, nor absent."""
+    is_plain = PLAIN_FLAG.fullmatch(normalize_name(name)) is not None
+    return is_plain and value is not None and value != "" and truth(value) is None
+
+
+def claims_answer(record: Mapping[str, Any]) -> bool:
+    """Whether a flag that says what is expected says that a case has an answer: ``answerable: true``."""
+    return any(
+        _flag(name) is False and is_expectation(name) and _flag_value(name, value) is True
+        for name, value in record.items()
+    )
 
 
 def denies_answer(record: Mapping[str, Any]) -> bool:
@@ -344,8 +376,8 @@ def denies_answer(record: Mapping[str, Any]) -> bool:
 
     ``found`` and ``refused`` may be what happened in a test, rather than what is expected.
     """
-    truths = ((name, truth) for name, value in record.items() if (truth := _truth(value)) is not None)
-    return any(_flag(name) is truth and is_expectation(name) for name, truth in truths)
+    values = ((name, found) for name, value in record.items() if (found := _flag_value(name, value)) is not None)
+    return any(_flag(name) is found and is_expectation(name) for name, found in values)
 
 
 @lru_cache(1024)

@@ -102,10 +102,9 @@ class KeyFinder:
             self._check_fields(keys["relevant"])
         elif "relevant" in keys and "retrieved" not in keys:
             self._read_nothing(keys["relevant"])
-        if "retrieved" not in keys:  # flags of a log may be those of its results
-            for role in ("relevant", "grades", "evidence"):
-                if role in keys:
-                    self._follow_flags(keys[role])
+        for role in ("relevant", "grades", "evidence"):
+            if role in keys:
+                self._follow_flags(keys[role])
         return CaseKeys(keys, is_named, tuple(self.notes))
 
     def _read_nothing(self, key: str) -> None:
@@ -187,7 +186,8 @@ class KeyFinder:
         taken = set(self.columns.values())
         matches = [name for name in names_for(self.names, role) if name not in taken]
         if role in FITTING:
-            fits = FITTING[role]
+            is_log = any(names_for(self.names, "retrieved"))
+            fits = is_scalar if is_log and role in LOG_VALUES else FITTING[role]
             matches = [name for name in matches if self._has(name, fits) or not self._has(name, is_something)]
         if role == "query" and not matches:
             matches = self._nested(lambda name: bool(names_for([name], "query")), _is_text)[:1]
@@ -425,6 +425,12 @@ def _is_one_value(name: str, value: object) -> bool:
     return _is_word(value) or (is_number(value) and WORD.findall(name)[-1].lower() in PLACE_WORDS)
 
 
+def is_scalar(value: object) -> bool:
+    """Whether a value is a text, a number, or a flag."""
+    return isinstance(value, (str, int, float))
+
+
+LOG_VALUES = ("tokens", "cost", "refused")  # of which a log says one for each query: any other value is an error
 FITTING: dict[str, Callable[[Any], bool]] = {
     "query": _is_text,
     "grades": _is_list,

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from rankgauge.core.batch import Batch
 from rankgauge.core.ids import encode_id
 from rankgauge.core.run import RunExtras
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, shown
 from rankgauge.io.faults import Faults
+from rankgauge.io.formats.case_keys import truth
 from rankgauge.io.formats.expected_text import text_id
 from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.json_mapping import (
@@ -151,14 +152,18 @@ def _extras(log: Log, faults: Faults) -> RunExtras | None:
                 metadata.setdefault(doc, values)
         if (error := _error(log, record)) is not None:
             errors[query] = error
-        if isinstance(flag := record.get(log.keys.get("refused", "")), bool):
-            refused[query] = flag
+        flag = record.get(log.keys.get("refused", ""))
+        if (said := truth(flag)) is not None:
+            refused[query] = said
+        elif flag is not None and flag != "":
+            other = f"{describe_json(flag)} as {shown(log.keys['refused'])}"
+            faults.add("flag", [int(log.records.line[row])], expected="true or false", found=other)
         for role, noun in NUMBER_ROLES.items():
             value = record.get(log.keys.get(role, ""))
             found = None if isinstance(value, bool) else number_from_json(value)
             if found is not None and found >= 0:
                 numbers[role][query] = found
-            elif value is not None:
+            elif value is not None and value != "":
                 expected = f"a number of {noun} as {log.keys[role]}"
                 faults.add("latency", [int(log.records.line[row])], expected=expected, found=describe_json(value))
     latencies, tokens, cost = numbers.values()
@@ -208,7 +213,7 @@ Detail = tuple[str, str | None, Mapping[str, Any] | None]  # an id, its text, it
 def _details(record: Record, key: str | None, fields: FieldLabels) -> Iterator[Detail]:
     """What a row has of each result besides its score, for results that have something."""
     texts = _result_texts(record, key)
-    for item, text in zip(record[key or ""], texts, strict=True) if texts else ():
+    for item, text in zip(record.get(key or "") or (), texts, strict=True) if texts else ():
         doc: Any = item
         metadata: Mapping[str, Any] | None = None
         if isinstance(item, JsonPairs):

@@ -23,7 +23,10 @@ from rankgauge.io.faults import Faults
 from rankgauge.io.formats.case_keys import (
     K_UNUSED,
     answerable_flag,
+    claims_answer,
     field_path,
+    is_flag_name,
+    is_wrong_flag,
     label_kind,
     takes_one_string,
 )
@@ -127,8 +130,24 @@ class Log:
             if (key := self.keys.get("relevant")) is not None and not self.fields:
                 check_object_labels(faults.source, self.records, key)
             rows = self.collect(faults, "qrels", read)
+        self._check_flags(faults, rows.empty)
         columns = {**self.columns(), **self.answerable(rows.empty)}
         return replace(rows, columns=columns, evidence=self._evidence(), forbidden=self.forbidden(faults))
+
+    def _check_flags(self, faults: Faults, empty: Sequence[bytes]) -> None:
+        """Report flags that are neither true nor false, and cases that have an answer and list nothing."""
+        names = [name for name in self.records.names if is_flag_name(name)]
+        key = self.keys.get("relevant")
+        nothing = set(empty)
+        for row, query in self.queries.items() if names else ():
+            record, line = self.records.records[row], int(self.records.line[row])
+            for name in names:
+                if is_wrong_flag(name, record.get(name)):
+                    found = f"{describe_json(record[name])} as {shown(name)}"
+                    faults.add("flag", [line], expected="true or false", found=found)
+            if query in nothing and key is not None and key in record and claims_answer(record):
+                expected = f"relevant documents for query {shown(query)}, which has an answer by its flag"
+                faults.add("flag", [line], expected=expected, found=f"none under {shown(key)}")
 
     def plain_rows(self, kind: Kind) -> Batch | None:
         """All labels or all results at once, if each row lists ids as text, without numbers; None if not."""

@@ -23,10 +23,13 @@ from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import listing
 from rankgauge.errors import InputError, MeasureError, shown
 from rankgauge.io.byte_streams import (
+    COMPRESSED,
     ENTRY_FILE,
+    PEEK_BYTES,
     AnyFile,
     LoadedFile,
     file_of,
+    first_bytes,
     is_dataset,
     open_source,
     source_name,
@@ -58,6 +61,7 @@ VALUE_NAMES = ("value", "score", "metricvalue")
 EMPTY = frozenset(("", "nan", "null", "none", "na", "n/a"))
 LABELS, CONVENTIONS, DEPTH = "labels", "conventions", "depth"
 NAMED_COLUMNS = 8
+DAMAGED = (TypeError, AttributeError, KeyError, IndexError, OverflowError, UnicodeError, RecursionError)
 FIRST_ENTRY_BYTES = 1 << 22
 QUERY_HINT = "say which one it is: --column query=NAME; the order of rows never pairs queries"
 
@@ -121,27 +125,45 @@ def score_kind(source: Any, reading: Reading) -> ScoreKind | None:
         return None
     if not isinstance(source, LoadedFile) and not Path(file_of(source)).is_file():
         return None
+    if not isinstance(source, LoadedFile):
+        try:
+            begin = first_bytes(Path(file_of(source)))
+        except OSError:
+            return None  # whoever reads it says why that fails
+        head = Head(begin, *split_selector(source))
+        is_long = len(begin) == PEEK_BYTES and head.is_json and head.record is None
+        if not begin.startswith(COMPRESSED) and not head.is_arrow and not is_long:
+            return _kind_of_head(str(source), head, begin, reading)
     with open_source(source, limits=reading.limits) as stream:
         head = Head(stream.grow_head(HEAD_BYTES) or b"", *split_selector(source))
         if head.is_arrow:
             return _kind_of_names(arrow.column_names(stream), None, reading)
-        if head.is_json:
-            _check_no_baseline(str(source), head.text)
-            record = head.record
-            if record is None or _is_entry_of_mapping(record):
-                data = stream.grow_head(FIRST_ENTRY_BYTES) or head.data
-                return "certain" if _has_schema(head.text) else _kind_of_mapping(data, head)
-            return _kind_of_record(record, reading)
-        names = header_names(head)
-        if b"\0" in head.text or _repeats_queries(head, names):
-            return None
-    return _kind_of_names(names, _first_cells(head), reading) if len(names) > 1 else None
+        return _kind_of_head(str(source), head, stream.grow_head(FIRST_ENTRY_BYTES) or head.data, reading)
+
+
+def _kind_of_head(source: str, head: Head, data: bytes, reading: Reading) -> ScoreKind | None:
+    """What a file is by its first bytes; ``data`` has more of them."""
+    if head.is_json:
+        _check_no_baseline(source, head.text)
+        record = head.record
+        if record is None or _is_entry_of_mapping(record):
+            return "certain" if _has_schema(head.text) else _kind_of_mapping(data, head)
+        return _kind_of_record(record, reading)
+    names = header_names(head)
+    if len(names) < 2 or b"\0" in head.text or _repeats_queries(head, names):
+        return None
+    return _kind_of_names(names, _first_cells(head), reading)
 
 
 def read_scores(source: Any, reading: Reading) -> list[ScoreTable]:
     """The scores of each system in a table; a system that is chosen, ``FILE#system``, alone."""
-    with paused_collection():
-        return _read(source, reading)
+    name = str(source) if isinstance(source, (str, Path, LoadedFile)) else "scores"
+    try:
+        with paused_collection():
+            return _read(source, reading)
+    except DAMAGED as error:
+        kind = type(error).__name__
+        raise InputError.at(name, None, f"cannot be read as scores: {shown(str(error) or kind, 120)}") from None
 
 
 def _read(source: Any, reading: Reading) -> list[ScoreTable]:

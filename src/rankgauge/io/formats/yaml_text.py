@@ -22,8 +22,9 @@ MAX_DEPTH = 50
 COLLECTION_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 TEXT_TAG = "tag:yaml.org,2002:str"
 INT_TAG = "tag:yaml.org,2002:int"
-WRITTEN_TAGS = ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:merge", "tag:yaml.org,2002:value")
-PLAIN_INT = re.compile(r"-?(?:0|[1-9][0-9]*)")
+MERGE_TAG = "tag:yaml.org,2002:merge"
+WRITTEN_TAGS = ("tag:yaml.org,2002:timestamp", MERGE_TAG, "tag:yaml.org,2002:value")
+PLAIN_INT = re.compile(r"0|-?[1-9][0-9]*")
 EXPONENT = re.compile(r"[-+]?[0-9]+e[-+]?[0-9]+", re.IGNORECASE)  # 1e-3, which YAML 1.1 takes for text
 
 KeyPath = tuple[str | int, ...]
@@ -121,6 +122,24 @@ class _Reader:
             return items
         return self.scalar(node)
 
+    def pairs(self, node: yaml.MappingNode, depth: int = 0) -> list[tuple[yaml.Node, yaml.Node]]:
+        """The keys and values of an object: its own, then what ``<<`` merges into it and it does not have."""
+        own = [(key, value) for key, value in node.value if key.tag != MERGE_TAG]
+        merged = [value for key, value in node.value if key.tag == MERGE_TAG]
+        if not merged:
+            return own
+        names = {key.value for key, _ in own if isinstance(key, yaml.ScalarNode)}
+        for value in merged:
+            for other in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                if not isinstance(other, yaml.MappingNode) or depth > MAX_DEPTH:
+                    line = value.start_mark.line + 1
+                    raise InputError.at(self.source, line, "<< merges an object or a list of objects, found others")
+                for key, inner in self.pairs(other, depth + 1):
+                    if isinstance(key, yaml.ScalarNode) and key.value not in names:
+                        names.add(key.value)
+                        own.append((key, inner))
+        return own
+
     def scalar(self, node: yaml.Node) -> Any:
         if node.tag == TEXT_TAG and getattr(node, "style", None) is None and EXPONENT.fullmatch(node.value):
             return float(node.value)
@@ -128,7 +147,7 @@ class _Reader:
 
     def mapping(self, node: yaml.MappingNode, path: KeyPath) -> Any:
         section: dict[str, Any] = {}
-        for key_node, value_node in node.value:
+        for key_node, value_node in self.pairs(node):
             line = key_node.start_mark.line + 1
             key = self.value(key_node, (*path, ""))
             if not isinstance(key, str):
@@ -156,7 +175,7 @@ class _DataReader(_Reader):
 
     def mapping(self, node: yaml.MappingNode, path: KeyPath) -> Any:
         pairs = JsonPairs()
-        for key_node, value_node in node.value:
+        for key_node, value_node in self.pairs(node):
             if not isinstance(key_node, yaml.ScalarNode):
                 line = key_node.start_mark.line + 1
                 raise InputError.at(self.source, line, "a key must be text, found a list or an object")

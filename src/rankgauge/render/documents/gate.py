@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rankgauge.comparison.comparability import DEPTH_HINT
-from rankgauge.comparison.gate.baseline import Baseline
 from rankgauge.comparison.gate.changed_queries import DocumentMove, QueryList
 from rankgauge.comparison.gate.compared_measures import ComparedMeasure
 from rankgauge.comparison.gate.gate_result import CHANGE_DIGITS, GateResult, Verdict
@@ -29,7 +28,6 @@ from rankgauge.measures.measure import Measure
 from rankgauge.render.document import (
     Cell,
     Check,
-    Facts,
     Number,
     Part,
     Range,
@@ -420,15 +418,3 @@ def _tested_queries(result: GateResult) -> str:
 
 def _confidence(result: GateResult) -> str:
     return percent(result.rule.statistics.confidence)
-
-
-def baseline_document(baseline: Baseline) -> ResultDocument:
-    """What a gate compares with."""
-    title, scores = f"Baseline: {baseline.run}", baseline.scores
-    facts = {
-        "runs": [f"{len(baseline.runs):,}"],
-        "judgments": [scores.qrels],
-        "queries": [f"{len(baseline.row_of):,}"],
-        "measures": [", ".join(measure.name for measure in scores.measures)],
-    }
-    return ResultDocument(title, lambda: [Facts(facts, title)])

@@ -39,7 +39,6 @@ from rankgauge.render.html.page_text import plain, plain_lines, shorten_middle
 from rankgauge.report.report import Report
 
 DOCUMENTS: dict[str, str] = {  # class → file of this folder and function, imported when such a result is shown
-    "Baseline": "gate.baseline_document",
     "Comparison": "comparison.document",
     "EntrySummary": "history.entry_document",
     "Evaluation": "scores.document",
