@@ -297,7 +297,10 @@ def test_labels_by_text_are_recognized_in_every_command(folder: Path, command: C
     live = command("evaluate", "gold.jsonl", "any_search:search", *chunks, "--format", "csv")
     stored = command("evaluate", "gold.jsonl", "my.run", *chunks, "--format", "csv")
     assert live.code == stored.code == 0, live.err + stored.err
-    assert live.out.replace("search,", "my,") == stored.out
+    pairs = zip(live.out.splitlines(), stored.out.splitlines(), strict=True)
+    assert all(
+        one.split(",")[1:5] == other.split(",")[1:5] for one, other in pairs
+    )  # a run does not say how deep it is
     assert command("compare", "gold.jsonl", "old.run", "any_search:search", *chunks).code == 0
     assert command("gate", "gold.jsonl", "any_search:search", *chunks, "--require", "StRecall@3>=0.5").code == 0
     for results in ("my.run", "table.csv", "folder", "log.jsonl"):

@@ -51,7 +51,7 @@ def test_json_has_the_documented_schema_and_full_precision(command: Command, fil
     assert data["schema"] == "rankgauge.scores/1"
     assert set(data["qrels"]) == {"name", "sha256", "queries"}
     run = data["runs"][1]
-    assert set(run) == {"name", "sha256", "queries", "measures", "per_query"}
+    assert set(run) == {"name", "sha256", "queries", "depth", "measures", "per_query"}
     assert set(run["queries"]) == {"averaged", "missing", "failed", "without_relevant"}
     value = evaluate(*map(str, (files[0], files[2])))["nDCG@10"]
     reason = "the run has at most 2 documents per query, fewer than @10 needs"

@@ -62,15 +62,18 @@ def test_there_are_five_outcomes_and_failed_queries_have_none(tmp_path: Path) ->
     assert scores.over_queries["FalseAnswer"] == (0.5, 2)
 
 
-def test_a_flag_says_that_no_answer_exists_and_true_overrides_an_empty_list(tmp_path: Path) -> None:
+def test_a_flag_says_that_no_answer_exists_and_true_contradicts_an_empty_list(tmp_path: Path) -> None:
     rows = [
         {"query": "q1", "retrieved": ["x"], "relevant": ["a"], "answerable": True},
         {"query": "q2", "retrieved": ["x"], "answerable": False, "relevant": []},
-        {"query": "q3", "retrieved": [], "relevant": [], "answerable": True},
+        {"query": "q3", "retrieved": [], "relevant": ["b"], "answerable": True},
     ]
     scores = evaluate(log(tmp_path, *rows), measures="FalseAnswer WrongRefusal")
     assert scores.per_query("FalseAnswer") == {"q1": None, "q2": 1, "q3": None}
     assert scores.per_query("WrongRefusal") == {"q1": 0, "q2": None, "q3": 1}
+    rows[2]["relevant"] = []
+    with pytest.raises(InputError, match=r":3: expected relevant documents for query 'q3', which has an answer"):
+        evaluate(log(tmp_path, *rows), measures="FalseAnswer")
 
 
 def test_a_log_that_says_whether_it_refused_is_believed(tmp_path: Path) -> None:

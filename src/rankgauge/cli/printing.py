@@ -95,12 +95,12 @@ PRINTED_WARNINGS = "rankgauge.printed_warnings"  # the lines, in the context of 
 
 def layout() -> Layout:
     """How text on standard output is laid out: to fit a terminal or COLUMNS; a pipe or a file has no width."""
-    return Layout(width_of(sys.stdout), color=use_color(), ascii=ascii_only())
+    return Layout(width_of(output()), color=use_color(), ascii=ascii_only())
 
 
 def use_color() -> bool:
     """Whether to use bold: on a terminal that does not ask for plain text."""
-    return use_color_on(sys.stdout)
+    return use_color_on(output())
 
 
 def use_color_on(stream: TextIO) -> bool:
@@ -110,7 +110,7 @@ def use_color_on(stream: TextIO) -> bool:
 
 def ascii_only() -> bool:
     """Whether standard output cannot encode more than ASCII."""
-    return codecs.lookup(sys.stdout.encoding or "ascii").name != "utf-8"
+    return codecs.lookup(output().encoding or "ascii").name != "utf-8"
 
 
 @contextmanager
@@ -147,7 +147,7 @@ def print_run_warnings(scores: Sequence[Scores]) -> None:
 
 def write_document(document: ResultDocument, format: str = "table") -> None:
     """Write a document to standard output, in a format; a table fits the terminal."""
-    write(rendered(document, format, layout()))
+    write(rendered(document, format, layout()), is_data=format in ("csv", "jsonl"))
 
 
 def write_lines(text: str) -> None:
@@ -155,8 +155,55 @@ def write_lines(text: str) -> None:
     write_document(ResultDocument("", lambda: [Sentences(text.removesuffix("\n").split("\n"))]))
 
 
-def write(text: str) -> None:
-    """Write data to standard output as UTF-8; ids that are not valid UTF-8 come out as they went in."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
-    sys.stdout.buffer.flush()
+def write(text: str, *, is_data: bool = False) -> None:
+    """Write data to standard output as UTF-8; ids that are not valid UTF-8 come out as they went in.
+
+    On a terminal, control characters in rows of data are escaped; what is laid out for it has none.
+    """
+    out = output()
+    shown = "\n".join(map(escaped_for_terminal, text.split("\n"))) if is_data and out.isatty() else text
+    out.flush()
+    out.buffer.write(shown.encode("utf-8", "surrogateescape"))
+    out.buffer.flush()
+
+
+def escaped_for_terminal(line: str) -> str:
+    """A line of data without characters that a terminal acts upon."""
+    return "\t".join(printable(part, None) for part in line.split("\t"))
+
+
+# What the code of a user prints must not get into the output of a command.
+
+
+def output() -> TextIO:
+    """Where a command writes its output, whatever ``sys.stdout`` is while user code runs."""
+    return _outputs[-1] if _outputs else sys.stdout
+
+
+_outputs: list[TextIO] = []
+
+
+@contextmanager
+def own_output() -> Iterator[None]:
+    """Let standard output, also file descriptor 1, be standard error for user code; ``output`` is the real one."""
+    real, copy = sys.stdout, None
+    real.flush()
+    try:
+        if real.fileno() == 1:
+            copy = os.dup(1)
+    except (OSError, ValueError):
+        copy = None
+    stream = real if copy is None else open(copy, "w", encoding=real.encoding, errors=real.errors)  # noqa: SIM115, PTH123 - a descriptor, closed below
+    if copy is not None:
+        os.dup2(2, 1)
+    _outputs.append(stream)
+    sys.stdout = sys.stderr
+    try:
+        yield
+    finally:
+        _outputs.pop()
+        sys.stdout = real
+        if copy is not None:
+            stream.flush()
+            os.dup2(copy, 1)
+            stream.close()

@@ -139,7 +139,8 @@ def _report(error: BaseException) -> int:
             return _flushed(error.exit_code)
         case SystemExit():
             if isinstance(error.code, int) or error.code is None:
-                return error.code or 0
+                text = f"the command did not end by itself: its code called sys.exit({error.code})"
+                return _print_error(text, None, EXIT_BAD_INPUT)
             return _print_error(printable(_masked(str(error.code)), None), None, EXIT_BAD_INPUT)
         case click.exceptions.Abort():
             return EXIT_INTERRUPTED

@@ -33,8 +33,8 @@ Mask = NDArray[np.bool_]
 
 
 def shared_queries(system: Scores, baseline: Scores, columns: Sequence[int] = ()) -> Mask:
-    """The queries that are averaged on both sides and have a value of each of some measures, by their column."""
-    shared: Mask = system.averaged & baseline.averaged
+    """The queries that both sides were asked and average, with a value of each of some measures, by their column."""
+    shared: Mask = system.averaged & baseline.averaged & system.asked & baseline.asked
     for column in columns:
         shared = shared & ~np.isnan(system.values[:, column]) & ~np.isnan(baseline.values[:, column])
     return shared

@@ -274,6 +274,7 @@ class Joined:
     top: Run | None = field(default=None, repr=False)  # the first documents of each query, if they are shown
     extras: RunExtras | None = field(default=None, repr=False)  # what came with the results
     scored: Hits | None = field(default=None, repr=False)  # the join with what rules forbid as nonrelevant
+    holds_empty: bool = False  # whether a query that is not in the run was not asked
 
     @property
     def shown(self) -> Run | None:

@@ -119,6 +119,7 @@ class Run(HtmlView):
     source_sha256: str | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
     extras: RunExtras | None = None
+    holds_empty: bool = False  # whether an empty result would be there: a query that is not was not asked
 
     @classmethod
     def from_columns(
@@ -256,6 +257,7 @@ class Run(HtmlView):
             docs=docs,
             scores=frozen(scores),
             status=frozen(np.array(status, dtype=np.uint8)),
+            holds_empty=True,
         )
 
     def __len__(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.core.dataclass import dataclass
@@ -10,7 +10,7 @@ from rankgauge.core.formatting import given
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS, TIE_RULE, Compat
 from rankgauge.core.settings import Section, check_settings, setting
-from rankgauge.errors import UsageError
+from rankgauge.errors import MeasureError, UsageError, shown
 from rankgauge.measures.column_measures import Better, column_measure, column_of
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames, names_measure, parse_measure, parse_measures, split
@@ -112,6 +112,8 @@ class Conventions:
             columns = tuple((str(name), better) for name, better in self.columns)
         except (TypeError, ValueError):
             raise UsageError(f"columns: expected names, each with what is better, found {self.columns!r}") from None
+        if not isinstance(self.given, str):
+            raise UsageError(f"given: expected a text, found {self.given!r}")
         object.__setattr__(self, "columns", columns)
         if self.split is not None:
             object.__setattr__(self, "split", str(self._part()))
@@ -158,7 +160,12 @@ class Conventions:
 
     def _with_columns(self, names: MeasureNames) -> Sequence[str | Measure]:
         """Names, of which those of columns are measures already."""
-        listed = [names] if isinstance(names, (str, Measure)) else list(names)
+        if isinstance(names, (str, Measure)):
+            listed: list[Any] = [names]
+        elif isinstance(names, Iterable):
+            listed = list(names)
+        else:
+            raise MeasureError(f"measures must be names, found {type(names).__name__}: {shown(repr(names))}")
         if not self.columns:
             return listed
         better = dict(self.columns)

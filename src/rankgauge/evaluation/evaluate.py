@@ -335,6 +335,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         answers=hits.answers,
         labels=LabelVersions(qrels),
         depth=depth_of(hits, joined.extras),
+        holds_empty=joined.holds_empty,
     )
 
 

@@ -41,6 +41,7 @@ class GivenScores:
 
     table: ScoreTable
     notes: tuple[Note, ...] = ()  # that came with scores in memory
+    is_own: bool = False  # whether they were made in this program
 
     @property
     def name(self) -> str:
@@ -85,7 +86,8 @@ class GivenScores:
         averaged = rows >= 0
         reason = _other_conventions(table, like.conventions)
         if table.labels is None or any(query not in table.labels for query in table.queries):
-            reason = reason or "it does not say with which labels"
+            is_same = self.is_own and table.labels is None and table.queries == like.queries
+            reason = reason or (None if is_same else "it does not say with which labels")
         else:
             now = LabelVersions(qrels).of_query
             changed = [
@@ -106,7 +108,8 @@ class GivenScores:
             run_sha256=None,
             values=values,
             averaged=averaged,
-            status=np.where(rows >= 0, Status.ANSWERED, Status.MISSING).astype(np.uint8),
+            status=status_of(table, like.queries, rows),
+            holds_empty=True,
             notes=tuple(notes),
             extras=None,
             answers=None,
@@ -132,7 +135,7 @@ def as_given(result: Any, reading: Reading) -> list[Any] | None:
     if isinstance(result, ScoreTable):
         return [GivenScores(result)]
     if isinstance(result, Scores):
-        return [GivenScores(table_of(result), result.notes)]
+        return [GivenScores(table_of(result), result.notes, is_own=True)]
     return [GivenScores(table) for table in read_scores(result, reading)] if is_scores(result, reading) else None
 
 
@@ -158,6 +161,7 @@ def table_of(scores: Scores) -> ScoreTable:
         labels=labels or None,
         collection=scores.qrels,
         depth=None if scores.depth is None else scores.depth.documents,
+        not_asked=frozenset(scores.queries[row] for row in np.flatnonzero(~scores.asked).tolist()),
     )
 
 
@@ -262,6 +266,14 @@ def rows_of(table: ScoreTable, queries: Sequence[str]) -> NDArray[np.int64]:
     return np.array([row_of.get(query, -1) for query in queries], dtype=np.int64)
 
 
+def status_of(table: ScoreTable, queries: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Which queries of a table were asked."""
+    status = np.where(rows >= 0, Status.ANSWERED, Status.MISSING).astype(np.uint8)
+    if table.not_asked:
+        status[[query in table.not_asked for query in queries]] = Status.MISSING
+    return status
+
+
 def common_measures(systems: Sequence[GivenScores]) -> tuple[Measure, ...]:
     """The measures of ours that all systems have, in the order of the first."""
     others = [set(system.measures) for system in systems[1:]]
@@ -305,7 +317,8 @@ def _scores(
         measures=tuple(measures),
         values=values,
         averaged=rows >= 0,
-        status=np.where(rows >= 0, Status.ANSWERED, Status.MISSING).astype(np.uint8),
+        status=status_of(table, queries, rows),
+        holds_empty=True,
         without_relevant=np.zeros(len(queries), dtype=bool),
         conventions=replace(conventions, given=how),
         columns=qrels.columns,

@@ -29,6 +29,8 @@ def label_hashes(qrels: Qrels) -> dict[str, str]:
     from hashlib import blake2b  # which most evaluations do without
 
     names = qrels.queries.to_text()
+    if qrels.judgments == "passages":  # whose hash is that of the quotes, whatever the chunks are
+        return dict.fromkeys(names, qrels.sha256[: 2 * DIGEST_BYTES])
     if qrels.by_group is not None:
         return {name: qrels.select(np.array([row])).sha256[: 2 * DIGEST_BYTES] for row, name in enumerate(names)}
     nothing = expects_nothing(qrels.columns, len(names)).tolist()

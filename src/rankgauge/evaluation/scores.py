@@ -55,6 +55,7 @@ class Scores(Tabular):
     answers: QueryAnswers | None = None  # what it did with each query, if a measure needs it
     labels: LabelVersions | None = None  # the hash of each query's labels
     depth: Depth | None = None  # of the results; None if scores from elsewhere do not say
+    holds_empty: bool = False  # whether a query that is missing was not asked
 
     def __getitem__(self, measure: str | Measure) -> float | None:
         """The value over all queries; None if there is nothing to average."""
@@ -108,6 +109,12 @@ class Scores(Tabular):
         """The value for each query that was evaluated."""
         column = self.values[:, self._index(measure)]
         return {self.queries[row]: none_if_nan(column[row]) for row in np.flatnonzero(self.averaged).tolist()}
+
+    @property
+    def asked(self) -> NDArray[np.bool_]:
+        """Which queries the system was asked, as far as that is known."""
+        known: NDArray[np.bool_] = (self.status != Status.MISSING) | (not self.holds_empty)
+        return known
 
     def averaged_for(self, measure: Measure) -> NDArray[np.bool_]:
         """Which queries count for a measure: for one of rankings, those that have an answer."""
@@ -222,6 +229,8 @@ class Scores(Tabular):
             "depth": None if self.depth is None else self.depth.documents,
             "measures": {name: {"value": value, "n": n} for name, (value, n) in self.over_queries.items()},
         }
+        if not self.asked.all():
+            out["not_asked"] = [self.queries[row] for row in np.flatnonzero(~self.asked).tolist()]
         if self.extras is not None and (self.extras.figures() or self.extras.errors):
             out["calls"] = self.extras.to_dict()
         if self.answers is not None and self.answers.is_guarded.any():

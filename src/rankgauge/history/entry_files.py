@@ -55,7 +55,8 @@ def first_wrong(summary: EntrySummary) -> str | None:
     costs = [] if cost is None else [*vars(cost).values()]
     checks = {
         "saved": SAVED.fullmatch(summary.saved) is not None,
-        "git": all(isinstance(one, (str, type(None))) for one in (git.commit, git.branch)),
+        "git": set(facts["git"]) == {"commit", "branch", "dirty"}
+        and all(isinstance(one, (str, type(None))) for one in (git.commit, git.branch)),
         "means": all(isinstance(one, (int, float, type(None))) for one in numbers)
         and all(isinstance(mean.n, int) for mean in means),
         "cost": all(isinstance(one, (int, float, type(None))) for one in costs),

@@ -46,7 +46,7 @@ from rankgauge.history.location import GitState, git_state, history_folder
 from rankgauge.io.atomic_files import check_writable, write_atomically
 from rankgauge.io.formats.json_text import plain_json
 from rankgauge.io.formats.log_writer import write_log
-from rankgauge.io.formats.score_tables import SCORES_SCHEMA
+from rankgauge.io.formats.score_tables import NOT_ASKED, SCORES_SCHEMA
 from rankgauge.io.owned_files import temporary_folder
 from rankgauge.measures.names import parse_measure
 
@@ -287,13 +287,15 @@ def system_name(name: str) -> str:
 def rows_of(scores: Scores) -> Iterator[dict[str, Any]]:
     """One row per averaged query: the hash of its labels, its values and its columns."""
     labels = {} if scores.labels is None else scores.labels.of_query
-    names = [measure.name for measure in scores.measures]
-    columns = {name: column for name, column in scores.columns.items() if name not in ("query", "labels", *names)}
+    names, asked = [measure.name for measure in scores.measures], scores.asked
+    taken = ("query", "labels", NOT_ASKED, *names)
+    columns = {name: column for name, column in scores.columns.items() if name not in taken}
     for row in np.flatnonzero(scores.averaged).tolist():
         query = scores.queries[row]
         yield {
             "query": query,
             "labels": labels.get(query),
+            **({} if asked[row] else {NOT_ASKED: True}),
             **dict(zip(names, map(none_if_nan, scores.values[row].tolist()), strict=True)),
             **{name: _plain(column[row]) for name, column in columns.items()},
         }

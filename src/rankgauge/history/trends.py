@@ -31,6 +31,7 @@ from rankgauge.evaluation.query_groups import summary as group_summary
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, EntryFilter, EntrySummary, SavedEntry, SavedMean
 from rankgauge.history.entry_files import read_entry
+from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.names import parse_measure
 from rankgauge.stats.change_detection import ChangePoints, change_points
@@ -391,8 +392,6 @@ def same_labels(scores: Scores, newest: Scores) -> frozenset[str] | None:
 
 def _labels_of(log: Path) -> Qrels:
     """The labels of a log."""
-    from rankgauge.io.read import as_qrels
-
     return as_qrels(log, Reading())
 
 

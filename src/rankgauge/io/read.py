@@ -332,7 +332,8 @@ def log_from_stream(
         system = batch.system.decode("utf-8", "surrogateescape")
         sha256 = stream.sha256 if len(retrieved) == 1 else sha256_of_part(stream.sha256, system)
         known = faults.errors_only() if runs else faults
-        runs.append(run_from_batches(known, [batch], name=system or name, sha256=sha256, on_duplicate=on_duplicate))
+        run = run_from_batches(known, [batch], name=system or name, sha256=sha256, on_duplicate=on_duplicate)
+        runs.append(replace(run, holds_empty=True))
     return qrels, runs
 
 

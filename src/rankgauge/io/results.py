@@ -100,6 +100,7 @@ class OpenedInputs:
     live: tuple[int, ...] = ()  # which of the results were asked for
     answered: tuple[Run, ...] = ()  # what these returned, before labels were matched
     own_id: Callable[[str], str] | None = None  # the id of a result as it was returned, if it is identified otherwise
+    lost: tuple[str, ...] = ()  # labeled queries of a baseline's log that the labels which apply do not have
     label_set: Any = None  # labels by rules, if nothing was asked yet, for a caller that matches them itself
 
     def judged(self, reading: Reading) -> OpenedInputs:
@@ -171,6 +172,7 @@ class _Opener:
         self.notes: list[Note] = [] if self.queries is None else list(self.queries.notes)
         self.labels = LabelReader(self.kinds, self.queries, self.notes)
         self.fields: dict[str, dict[str, Any]] = {}  # of queries, besides their texts
+        self.lost: list[str] = []
 
     @property
     def reading(self) -> Reading:
@@ -269,7 +271,7 @@ class _Opener:
             queries = Queries(Ids.from_text(texts, "query id"), list(texts.values()), {})
         notes = tuple(self.notes)
         own_id = None if self.matching is None else self.matching.own_id
-        facts = (is_by_text, are_cases, tuple(live_rows), answered, own_id, label_set)
+        facts = (is_by_text, are_cases, tuple(live_rows), answered, own_id, tuple(self.lost), label_set)
         return OpenedInputs(labels, ready, queries, notes, *facts)
 
     def _resolved(self, result: Any) -> Any:
@@ -313,6 +315,10 @@ class _Opener:
             return self._log(labels)[0], logs
         chosen = max(logs) if self.opening.newest == "last" else 0
         newest = logs[chosen][0] if chosen in logs else self._log(labels)[0]
+        if self.opening.newest == "first":
+            known = set(newest.queries.to_text())
+            every = (query for row, (other, _) in logs.items() if row != chosen for query in other.queries.to_text())
+            self.lost += [query for query in dict.fromkeys(every) if query not in known]
         for row, (other, _) in logs.items():
             if row != chosen and (differing := _differing_queries(newest, other)):
                 queries = f"{plural(len(differing), 'query')} {'has' if len(differing) == 1 else 'have'}"

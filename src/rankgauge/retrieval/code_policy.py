@@ -6,9 +6,11 @@ command line says which code it loads, and refuses it with ``--no-code``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
+from pathlib import Path
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.errors import UsageError, shown
@@ -21,6 +23,7 @@ class CodePolicy:
     is_allowed: bool = True
     announce: Callable[[str, str], None] | None = None
     announced: set[tuple[str, str]] = field(default_factory=set)
+    folder: list[str] = field(default_factory=list)  # in which the first code was loaded
 
 
 _policies = [CodePolicy()]  # the last one holds, in every thread
@@ -36,6 +39,13 @@ def code_policy(policy: CodePolicy) -> Iterator[None]:
         _policies.pop()
 
 
+def restore_folder() -> None:
+    """Return to the folder in which code was loaded first: paths of the command start from it."""
+    for folder in _policies[-1].folder:
+        if str(Path.cwd()) != folder:
+            os.chdir(folder)
+
+
 def check_code(path: str, kind: str) -> None:
     """Raise if code may not be loaded; otherwise announce it. Call it before anything of it is imported."""
     policy = _policies[-1]
@@ -44,6 +54,8 @@ def check_code(path: str, kind: str) -> None:
             f"{kind} {shown(path)} is code, which --no-code refuses",
             hint="choose a built-in one, or leave out --no-code if you trust that code",
         )
+    if not policy.folder:
+        policy.folder.append(str(Path.cwd()))
     if policy.announce is not None and (kind, path) not in policy.announced:
         policy.announced.add((kind, path))
         policy.announce(kind, path)

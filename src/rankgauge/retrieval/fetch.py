@@ -189,6 +189,7 @@ def run_from_answers(answers: Sequence[FetchedAnswer], name: str, k: int) -> Run
         scores=np.array([score for answer in answers for score in answer.scores], dtype=np.float64),
         status=np.array([answer.status for answer in answers], dtype=np.uint8),
         extras=extras_of_answers({answer.query: answer.facts for answer in answers}, k),
+        holds_empty=True,
     )
 
 

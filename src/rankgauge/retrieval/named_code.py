@@ -58,7 +58,9 @@ def load_object(path: str, kind: str) -> Any:
     module, _, name = path.rpartition(":")
     try:
         loaded: Any = _load_file(Path(module)) if module.endswith(FILE_SUFFIX) else _load_module(module)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise UsageError(f"{kind} {shown(path)}: cannot import {printable(module)}: {_reason(error)}") from error
     for part in name.split("."):
         if not hasattr(loaded, part):

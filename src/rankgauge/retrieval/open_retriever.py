@@ -318,9 +318,9 @@ def _made(call: str, params: Mapping[str, Any], kind: str) -> OpenRetriever:
     make = load_object(call, kind)
     try:
         retriever = make(**_expanded(dict(params)))
-    except RankgaugeError:
+    except (RankgaugeError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise UsageError(f"{kind} {shown(call)}: it could not be made: {printable(error_text(error), None)}") from error
     if retriever is None:
         raise UsageError(

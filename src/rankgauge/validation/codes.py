@@ -269,6 +269,12 @@ CODES: dict[str, Code] = {
         "check which of the two is right; if the scores are distances, negate them",
         repair=f"{_RENUMBER} (do not use it if the ranks are right and the scores are wrong)",
     ),
+    "flag": Code(
+        "error",
+        "a flag that is neither true nor false, or an answer without relevant documents",
+        "A flag decides whether a query has an answer, and whether it was refused: it is never guessed.",
+        "write true or false; list the relevant documents, or leave the key out",
+    ),
     "order-against-scores": Code(
         "warning",
         "a list whose scores increase",

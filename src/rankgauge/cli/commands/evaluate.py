@@ -353,7 +353,7 @@ def show(
     if view.format == "trec":
         from rankgauge.render.formats.data_rows import as_trec
 
-        write(as_trec(evaluation.scores, per_query=view.per_query))
+        write(as_trec(evaluation.scores, per_query=view.per_query), is_data=True)
     else:
         write_document(scores_shown(evaluation, comparison, settings, view, notes), view.format)
     print_warnings(notes)

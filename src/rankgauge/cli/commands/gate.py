@@ -291,6 +291,7 @@ def gate_command(
             rule=request.rule(settings, asking.max_failures),
             conventions=settings.conventions,
             reading=reading,
+            lost=judged.lost,
         )
         result = output.shown.of(result, output.corpus)
     notes = [*input_notes, *notes]
@@ -323,6 +324,7 @@ class GatedRuns:
     queries: Any = None
     live: tuple[Run, ...] = ()
     own_id: Callable[[str], str] | None = None
+    lost: tuple[str, ...] = ()
 
 
 def open_gate(
@@ -370,7 +372,7 @@ def open_gate(
     compared = opened.results[1:] or None
     live, own_id = (opened.answered, opened.own_id) if 0 in opened.live else ((), None)
     gated = GatedRuns(opened.labels, opened.results[0], compared, opened.notes, opened.queries, live[:1], own_id)
-    return gated, settings
+    return replace(gated, lost=opened.lost), settings
 
 
 def _check_asking(named: NamedInputs, baselines: list[str]) -> None:

@@ -25,7 +25,7 @@ from rankgauge.cli.options.declared_options import (
     option_names,
     with_options,
 )
-from rankgauge.cli.printing import print_message
+from rankgauge.cli.printing import own_output, print_message
 from rankgauge.config.retriever_settings import BenchmarkSettings, JournalSettings, RetrieverCalls, RetrieverSettings
 from rankgauge.config.settings import HISTORY_PREFIX, make_reading
 from rankgauge.core.dataclass import dataclass
@@ -312,7 +312,12 @@ def _apply_code_policy(context: click.Context, parameter: click.Parameter, is_re
     """Apply the policy until the command ends."""
     from rankgauge.retrieval.code_policy import CodePolicy, code_policy
 
+    diverted: list[str] = []
+
     def announce(kind: str, path: str) -> None:
+        if not diverted:
+            diverted.append(path)
+            context.with_resource(own_output())
         origin = " from the working folder" if _is_in_working_folder(path) else ""
         print_message(f"loading code{origin}: {printable(path, None)} ({kind.lstrip('-')})")
 

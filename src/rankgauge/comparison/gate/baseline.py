@@ -66,8 +66,8 @@ class Baseline:
         if len(self.runs) == 1:
             return first
         averaged = np.stack([scores.averaged for scores in self.runs])
-        present = averaged & np.stack([scores.status != Status.MISSING for scores in self.runs])
-        present = np.where(present.any(axis=0), present, averaged)
+        asked = averaged & np.stack([scores.status != Status.MISSING for scores in self.runs])
+        present = np.where(asked.any(axis=0), asked, averaged)
         values = np.stack([scores.values for scores in self.runs])
         known = present[:, :, np.newaxis] & ~np.isnan(values)
         chosen = np.take_along_axis(values, known.argmax(axis=0)[np.newaxis], axis=0)[0]
@@ -87,7 +87,7 @@ class Baseline:
     def row_of(self) -> dict[str, int]:
         """The row of each query that has values."""
         scores = self.scores
-        return {scores.queries[row]: row for row in np.flatnonzero(scores.averaged).tolist()}
+        return {scores.queries[row]: row for row in np.flatnonzero(scores.averaged & scores.asked).tolist()}
 
     @cached_property
     def retrieved(self) -> Retrieved:

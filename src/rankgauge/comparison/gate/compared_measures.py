@@ -325,8 +325,8 @@ def unpaired_notes(scores: Scores, baseline: Baseline, gated: Sequence[Measure],
         Note("not-compared", f"{measure} is not compared: no query has a value on both sides") for measure in left_out
     ]
     columns = [scores.measures.index(measure) for measure in pairs.measures]
-    has_value = scores.averaged & ~np.isnan(scores.values[:, columns]).all(axis=1)
-    had_value = baseline.scores.averaged & ~np.isnan(baseline.values[:, columns]).all(axis=1)
+    has_value = scores.averaged & scores.asked & ~np.isnan(scores.values[:, columns]).all(axis=1)
+    had_value = baseline.scores.averaged & baseline.scores.asked & ~np.isnan(baseline.values[:, columns]).all(axis=1)
     every = {scores.queries[row] for row in np.flatnonzero(has_value | had_value).tolist()}
     unpaired = sorted(every - set(pairs.queries))
     if not unpaired:

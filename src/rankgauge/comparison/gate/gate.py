@@ -85,6 +85,7 @@ def gate(
     rule: GateRule = DEFAULT_RULE,
     conventions: Conventions | None = None,
     reading: Reading | None = None,
+    lost: Sequence[str] = (),
 ) -> GateResult:
     """Whether a run has the required values and did not drop against a baseline.
 
@@ -103,8 +104,8 @@ def gate(
     ``corpus``, a file of documents or their ids, tells a retriever that got worse from documents that are gone; if the
     judgments keep text hashes, labels that no longer fit are named. A log holds judgments and a run; its labels apply
     to the baseline, too. Judgments may be labels by text, and the run or the baseline a live retriever; ``queries``
-    holds texts and columns of the queries. Scores are compared as given, without labels. A run of a live retriever that
-    failed for a query fails.
+    holds texts and columns of the queries, and ``lost`` names queries that the baseline had and nobody asked now.
+    Scores are compared as given, without labels. A run of a live retriever that failed for a query fails.
     """
     conventions = conventions or Conventions()
     reading = replace(reading or Reading(), fingerprint=True)
@@ -152,7 +153,8 @@ def gate(
     if problem is not None:
         return GateResult("nothing to judge", evaluation, rule, reason=problem, notes=tuple(rot_notes(checked)))
     notes = (*opened.notes, *rot_notes(checked), *_given_notes(evaluation))
-    result = GateResult("pass", evaluation, rule, notes=notes, baseline=before)
+    lost = tuple(dict.fromkeys([*lost, *opened.lost]))
+    result = GateResult("pass", evaluation, rule, notes=notes, baseline=before, lost_queries=lost)
     known_ids = None if corpus is None else partial(corpus_ids, corpus, reading.limits)
     return _decided(result, demands, own, len(gated), reading, known_ids, again)
 
@@ -493,7 +495,8 @@ def compare_with_baseline(
     sides = run_sides(scores, facts, baseline)
     measures = scores.measures[:gated]
     before, now = (
-        side.averaged[:, np.newaxis] & ~np.isnan(side.values[:, :gated]) for side in (baseline.scores, scores)
+        (side.averaged & side.asked)[:, np.newaxis] & ~np.isnan(side.values[:, :gated])
+        for side in (baseline.scores, scores)
     )
     gone = (before & ~now).any(axis=1) & (scores.status != Status.FAILED)
     notes = [
@@ -509,7 +512,7 @@ def compare_with_baseline(
         compared=compared,
         grouped=tuple(row for part in grouped for row in part),
         notes=tuple(notes),
-        lost_queries=tuple(scores.queries[row] for row in np.flatnonzero(gone).tolist()),
+        lost_queries=(*result.lost_queries, *(scores.queries[row] for row in np.flatnonzero(gone).tolist())),
         lost_everything=joined is not None and not len(joined.hits.rank) and baseline.has_judged,
     )
     is_worse = any(row.decision.outcome == "worse" for row in compared)

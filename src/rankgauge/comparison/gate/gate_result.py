@@ -148,6 +148,11 @@ class GateResult(HtmlView):
         return self.rule.max_failures is not None and len(self.failed_queries) > self.rule.max_failures
 
     @property
+    def not_asked(self) -> tuple[str, ...]:
+        """The labeled queries that the results do not have, though they would have them without results."""
+        return tuple(self.scores.queries[row] for row in np.flatnonzero(~self.scores.asked).tolist())
+
+    @property
     def lost_too_many(self) -> bool:
         """Whether more queries were lost than the rule allows to fail."""
         return self.rule.max_failures is not None and len(self.lost_queries) > self.rule.max_failures
@@ -204,6 +209,8 @@ class GateResult(HtmlView):
         outcomes += ["fail"] if self.lost_everything or self.lost_too_many else []
         if self.has_too_many_failures:
             outcomes.append("undecidable" if self.guards_leaks else "fail")
+        if self.guards_leaks and self.not_asked:
+            return replace(self, verdict="leaks unknown")
         if self.rule.undecided == "fail":
             outcomes = ["fail" if outcome == "undecided" else outcome for outcome in outcomes]
         outcome = overall([*outcomes, "pass"])
@@ -262,6 +269,9 @@ class GateResult(HtmlView):
         parts = [*baseline, *demands] if has_drop or not self.failed else [*demands, *baseline]  # what failed is first
         failures, leaks = self._failures_sentence(show), self._leaks_sentence(show)
         parts = [*failures, *leaks, *parts] if self.has_too_many_failures else [*leaks, *parts, *failures]
+        if self.guards_leaks and self.not_asked:
+            named = enumeration([show(query) for query in self.not_asked])
+            parts = [f"{plural(len(self.not_asked), 'labeled query')} not in the results ({named}) may leak", *parts]
         if self.lost_queries:
             named = enumeration([show(query) for query in self.lost_queries])
             verb = "has" if len(self.lost_queries) == 1 else "have"
@@ -482,6 +492,7 @@ class GateResult(HtmlView):
             "lost_documents": None if self.lost is None else self.lost.to_dict(),
             "failed_queries": list(self.failed_queries),
             "lost_queries": list(self.lost_queries),
+            "not_asked": list(self.not_asked),
             "leaks": [leak.to_dict() for leak in self.leaks],
             "affected": [asdict(one) for one in self.affected],
             "notes": [asdict(note) for note in self.notes],

@@ -243,10 +243,10 @@ def _plain_cases(document: Any) -> Items:
 def _is_one_case(document: JsonPairs) -> bool:
     """Whether an object is one case, rather than something around cases: lists of cases may be called ``positive``."""
     holds_cases = any(label_kind(name) and isinstance(value, list) and _have_texts(value) for name, value in document)
-    return not holds_cases and not is_around(document) and not _lists_cases(document) and is_case(dict(document))
+    return not holds_cases and not is_around(document) and not lists_cases(document) and is_case(dict(document))
 
 
-def _lists_cases(document: JsonPairs) -> bool:
+def lists_cases(document: JsonPairs) -> bool:
     """Whether an object has a list of cases with the texts of queries: it is around them, whatever else it has."""
     return any(
         isinstance(value, list) and not isinstance(value, JsonPairs) and _have_texts(value) for _, value in document

@@ -59,7 +59,7 @@ OWN_NAMES = (
 MEASURE_NAMES = ("measure", "metric", "measurename", "metricname")
 VALUE_NAMES = ("value", "score", "metricvalue")
 EMPTY = frozenset(("", "nan", "null", "none", "na", "n/a"))
-LABELS, CONVENTIONS, DEPTH = "labels", "conventions", "depth"
+LABELS, CONVENTIONS, DEPTH, NOT_ASKED = "labels", "conventions", "depth", "not_asked"
 NAMED_COLUMNS = 8
 DAMAGED = (TypeError, AttributeError, KeyError, IndexError, OverflowError, UnicodeError, RecursionError)
 FIRST_ENTRY_BYTES = 1 << 22
@@ -80,6 +80,7 @@ class ScoreTable:
     labels: Mapping[str, str] | None = None  # a hash of the labels of each query, if the file has it
     collection: str | None = None
     depth: int | None = None  # documents per query at most, if the file says so
+    not_asked: frozenset[str] = frozenset()  # queries of which the values are those of no results
     summary: Mapping[str, Any] | None = None  # what else our file says in its first line
 
     def __repr__(self) -> str:
@@ -389,7 +390,14 @@ def _cells_of_our_json(source: str, data: Mapping[str, Any]) -> _ScoreCells:
         if "per_query" not in run:
             raise InputError.at(source, None, "has means, and no values of queries", hint="write it with -q")
         rows += [
-            {"run": run["name"], "query": query, DEPTH: run.get(DEPTH), LABELS: labels.get(query), **values}
+            {
+                "run": run["name"],
+                "query": query,
+                DEPTH: run.get(DEPTH),
+                LABELS: labels.get(query),
+                NOT_ASKED: query in run.get(NOT_ASKED, ()),
+                **values,
+            }
             for query, values in run["per_query"].items()
         ]
     facts = {CONVENTIONS: data.get(CONVENTIONS), "collection": (data.get("qrels") or {}).get("name"), "schema": "json"}
@@ -472,7 +480,7 @@ def _wide_tables(
     cells: _ScoreCells, rows: Any, queries: Sequence[str], systems: Sequence[str], taken: Sequence[str | None]
 ) -> list[ScoreTable]:
     declared = cells.facts.get("measures")
-    skipped = {*taken, *((LABELS, DEPTH) if cells.facts else ())}
+    skipped = {*taken, *((LABELS, DEPTH, NOT_ASKED) if cells.facts else ())}
     names = [name for name in cells.names if name not in skipped]
     tables = []
     for system, places in _grouped(rows, systems).items():
@@ -497,7 +505,13 @@ def _wide_tables(
             else None
         )
         depth = cells.columns[DEPTH][places_of[0]] if cells.facts and DEPTH in cells.columns else cells.facts.get(DEPTH)
-        tables.append(_table(cells, system, order, _Columns(values, measures, others), _Origin(labels, None, depth)))
+        flags = cells.columns.get(NOT_ASKED) if cells.facts else None
+        not_asked = frozenset(
+            query for query, row in zip(order, places_of, strict=True) if flags and flags[row] is True
+        )
+        tables.append(
+            _table(cells, system, order, _Columns(values, measures, others), _Origin(labels, None, depth, not_asked))
+        )
     return tables
 
 
@@ -562,7 +576,11 @@ def _long_tables(
         )
         made = str(cells.columns[CONVENTIONS][int(rows[places[0]])]) if is_ours else None
         depth = cells.columns[DEPTH][int(rows[places[0]])] if is_ours and DEPTH in cells.names else None
-        tables.append(_table(cells, system, order, _Columns(values, measures, others), _Origin(labels, made, depth)))
+        counts = cells.columns["n"] if is_ours else None
+        not_asked = frozenset(query for query, row in first_row.items() if counts and str(counts[row]) == "0")
+        tables.append(
+            _table(cells, system, order, _Columns(values, measures, others), _Origin(labels, made, depth, not_asked))
+        )
     return tables
 
 
@@ -590,11 +608,12 @@ class _Origin(NamedTuple):
     labels: Mapping[str, Any] | None
     conventions: str | None
     depth: Any
+    not_asked: frozenset[str]
 
 
 def _table(cells: _ScoreCells, system: str, order: Iterable[str], columns: _Columns, origin: _Origin) -> ScoreTable:
     values, measures, others = columns
-    labels, conventions, depth = origin
+    labels, conventions, depth, not_asked = origin
     twice: dict[Measure, str] = {}
     for name, measure in measures.items():
         if twice.setdefault(measure, name) != name:
@@ -611,6 +630,7 @@ def _table(cells: _ScoreCells, system: str, order: Iterable[str], columns: _Colu
         conventions=conventions or conventions_text(cells.facts.get(CONVENTIONS)),
         labels=known,
         collection=collection if isinstance(collection, str) else None,
+        not_asked=not_asked,
         depth=int(depth) if isinstance(depth, int) or (isinstance(depth, str) and depth.isdigit()) else None,
         summary=cells.facts or None,
     )

@@ -34,6 +34,7 @@ from rankgauge.io.formats.case_lists import (
     is_case_list,
     is_list_of_objects,
     list_selector,
+    lists_cases,
     lists_of_cases,
     object_lists,
     selected_cases,
@@ -138,7 +139,8 @@ def _has_rows(head: Head) -> bool:
         return False
     document = JsonPairs(head.record.items())
     has_lists = lists_of_cases(document) or object_lists(document)
-    return head.has_more_lines or not (is_around(document) or (has_lists and not is_case(head.record)))
+    is_document = has_lists and (lists_cases(document) or not is_case(head.record))
+    return head.has_more_lines or not (is_around(document) or is_document)
 
 
 def _sketch(head: Head) -> Any:

@@ -100,7 +100,8 @@ def join_source(
 
         sample = tuple(run.queries.head(3))
         top = None if reading.keep_rankings else kept
-        found = Joined(run.hits, name, len(run.queries), sample, digest, notes, whole, top)
+        holds_empty = source.format in run_pipeline.HOLDS_EMPTY
+        found = Joined(run.hits, name, len(run.queries), sample, digest, notes, whole, top, holds_empty=holds_empty)
         return _with_notes(qrels, found, run.queries, results)
 
     return list(map(joined, read))
@@ -114,7 +115,7 @@ def _join_dict(qrels: Qrels, results: Mapping[str, Mapping[str, SupportsFloat]],
     if hits is None:
         return None
     sample = tuple(str(query).encode("utf-8", "surrogateescape") for query in islice(results, 3))
-    joined = Joined(hits, "run", len(results), sample)
+    joined = Joined(hits, "run", len(results), sample, holds_empty=True)
     queries = Ids.from_text(results, "query id")
     return _with_notes(qrels, joined, queries, lambda: first_judged_queries(qrels, results, EXAMINED_ROWS))
 
@@ -131,6 +132,7 @@ def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, 
         run=run if reading.keep_rankings else None,
         top=run if reading.keep_top and not reading.keep_rankings else None,
         extras=run.extras,
+        holds_empty=run.holds_empty,
     )
     return _with_notes(qrels, joined, run.queries, lambda: _first_queries(run))
 

@@ -325,12 +325,16 @@ def attempts(read: Callable[[tuple[str, ...], bool], T]) -> T:
             names, is_scattered = restart.names or names, is_scattered or not restart.names
 
 
+HOLDS_EMPTY = ("log", "json")  # formats that can hold a query without results
+
+
 def read_runs(source: Source, reading: Reading = DEFAULT_READING, name: str | None = None) -> tuple[list[Run], Faults]:
     """All runs of a source, in memory, and its faults. A run's name is its tag, unless it has none or one is given."""
     reader = RunReader(source, reading, kept_depth=ALL_ROWS)
     read = reader.read()
     sha256 = source.sha256()
-    return [one.run(name or run_name(one, source), part_sha256(sha256, one, read)) for one in read], reader.faults
+    runs = [one.run(name or run_name(one, source), part_sha256(sha256, one, read)) for one in read]
+    return [replace(run, holds_empty=source.format in HOLDS_EMPTY) for run in runs], reader.faults
 
 
 def run_from_batches(

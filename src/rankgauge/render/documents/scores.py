@@ -348,12 +348,12 @@ def records(scores: Sequence[Scores], *, per_query: bool) -> Iterator[Record]:
         for measure, (value, n) in run.over_queries.items():
             yield {**common, "measure": measure, "value": value, "n": n}
         if per_query:
-            labels = {} if run.labels is None else run.labels.of_query
+            labels, asked = {} if run.labels is None else run.labels.of_query, run.asked
             for row in np.flatnonzero(run.averaged).tolist():
                 for column, query_value in zip(run.measures, run.values[row].tolist(), strict=True):
                     present = None if query_value != query_value else query_value
                     query = run.queries[row]
-                    own = {"query": query, "labels": labels.get(query)}
+                    own = {"query": query, "labels": labels.get(query), "n": None if asked[row] else 0}
                     yield {**common, **own, "measure": column.name, "value": present}
 
 

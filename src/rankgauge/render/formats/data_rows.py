@@ -7,12 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rankgauge.errors import InputError
+from rankgauge.errors import InputError, shown
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.formats.delimited import guard_formula
 from rankgauge.io.formats.json_text import json_text
 from rankgauge.render.document import Rows, Value
 from rankgauge.render.documents.scores import is_count
+
+COMMANDS = ("::", "##")  # at the beginning of a line, which a CI runner executes
+BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def as_csv(rows: Rows) -> str:
@@ -21,10 +24,22 @@ def as_csv(rows: Rows) -> str:
     A text that a spreadsheet would run as a formula gets a ``'`` before it; numbers stay numbers.
     """
     lines = _CsvLines()
-    writer = csv.writer(lines)
-    writer.writerow(rows.fields)
-    writer.writerows([_exact(record.get(field)) for field in rows.fields] for record in rows.records)
+    plain, quoted = csv.writer(lines), csv.writer(lines, quoting=csv.QUOTE_ALL)
+    plain.writerow(rows.fields)
+    for record in rows.records:
+        _check_one_line(record.get("query"), "csv")
+        cells = [_exact(record.get(field)) for field in rows.fields]
+        (quoted if cells[0].lstrip().startswith(COMMANDS) else plain).writerow(cells)
     return "".join(lines.kept)
+
+
+def _check_one_line(query: Value | None, form: str) -> None:
+    """Raise if the id of a query would make several rows of one, or more columns."""
+    if isinstance(query, str) and any(character in query for character in BREAKS):
+        raise InputError(
+            f"the id {shown(query)} has a tab or a line break, which --format {form} cannot hold",
+            hint="use --format json or jsonl",
+        )
 
 
 class _CsvLines:
@@ -54,6 +69,8 @@ def as_trec(scores: Sequence[Scores], *, per_query: bool) -> str:
     run = scores[0]
     lines = []
     if per_query:
+        for query in run.queries:
+            _check_one_line(query, "trec")
         if "all" in run.queries:
             raise InputError("a query is named 'all', as the summary is", hint="use --format json or csv")
         for row in np.flatnonzero(run.averaged).tolist():

@@ -23,8 +23,9 @@ from rankgauge.core.settings import declared
 from rankgauge.errors import RankgaugeError, UsageError
 from rankgauge.retrieval.asking.answers import Answer, answer_of
 from rankgauge.retrieval.asking.event_loops import WAIT_SECONDS, run_in_thread, run_without_loop, start_in_loop
-from rankgauge.retrieval.asking.failures import failure_text, pause_before_retry
+from rankgauge.retrieval.asking.failures import CallEnded, failure_text, pause_before_retry
 from rankgauge.retrieval.asking.retriever_functions import CaseRequest, RetrieverFunction, is_awaitable
+from rankgauge.retrieval.code_policy import restore_folder
 
 CallHandler = Callable[[int, "CallResult"], None]
 
@@ -73,6 +74,17 @@ class CallResult:
         return 0 if self.answer is None else len(self.answer.documents)
 
 
+@contextlib.contextmanager
+def contained(*passed: type[BaseException]) -> Iterator[None]:
+    """Turn what is no ``Exception`` into ``CallEnded``, except an interrupt and what is passed on."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, (Exception, KeyboardInterrupt, *passed)):
+            raise
+        raise CallEnded(f"{type(error).__name__}: {error}") from error
+
+
 class NeedsEventLoop(Exception):
     """A call returned an awaitable, which this thread cannot await."""
 
@@ -93,7 +105,8 @@ class InlineCaller:
     async def call(self, retriever: RetrieverFunction, request: CaseRequest, timeout: float | None) -> TimedAnswer:
         """Call, and wait for the result, however long that takes."""
         begin = time.perf_counter()
-        result = retriever(*request)
+        with contained():
+            result = retriever(*request)
         if is_awaitable(result):
             close = getattr(result, "close", None)
             if close is not None:
@@ -122,10 +135,11 @@ class LoopCaller:
 
     async def _call(self, retriever: RetrieverFunction, request: CaseRequest) -> TimedAnswer:
         begin = time.perf_counter()
-        if retriever.is_async:
-            return _timed(await retriever(*request), begin)
-        result = await run_in_thread(partial(_call_in_thread, retriever, request))
-        return result if isinstance(result, TimedAnswer) else _timed(await result, begin)
+        with contained(asyncio.CancelledError, GeneratorExit):
+            if retriever.is_async:
+                return _timed(await retriever(*request), begin)
+            result = await run_in_thread(partial(_call_in_thread, retriever, request))
+            return result if isinstance(result, TimedAnswer) else _timed(await result, begin)
 
     async def pause(self, seconds: float) -> None:
         """Sleep, while other calls go on."""
@@ -135,7 +149,8 @@ class LoopCaller:
 def _timed(result: Any, begin: float) -> TimedAnswer:
     """The answer that has just arrived. A generator does its work while it is read, so that is part of the call."""
     arrived = time.perf_counter()
-    answer = answer_of(result)
+    with contained():
+        answer = answer_of(result)
     if answer.was_lazy:
         arrived = time.perf_counter()
     return TimedAnswer(answer, arrived, arrived - begin)
@@ -144,7 +159,8 @@ def _timed(result: Any, begin: float) -> TimedAnswer:
 def _call_in_thread(retriever: RetrieverFunction, request: CaseRequest) -> Any:
     """The answer, timed here, where nothing has to wait for the event loop; or what must be awaited in it."""
     begin = time.perf_counter()
-    result = retriever(*request)
+    with contained():
+        result = retriever(*request)
     return result if is_awaitable(result) else _timed(result, begin)
 
 
@@ -211,8 +227,17 @@ def ask_all(
 ) -> None:
     """Send every query from synchronous code: in this thread if nothing needs an event loop, otherwise in one.
 
-    In both cases ``handle`` is called in this thread.
+    In both cases ``handle`` is called in this thread. Afterward the working folder is the one in which code was loaded.
     """
+    try:
+        _ask_all(retriever, queries, calls, handle)
+    finally:
+        restore_folder()
+
+
+def _ask_all(
+    retriever: RetrieverFunction, queries: Sequence[CaseRequest], calls: RetrieverCalls, handle: CallHandler
+) -> None:
     unanswered = dict(enumerate(queries))
 
     def handle_once(index: int, call: CallResult) -> None:

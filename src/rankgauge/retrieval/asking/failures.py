@@ -45,9 +45,13 @@ class NoAnswer(Exception):
         self.is_final = is_final
 
 
+class CallEnded(Exception):
+    """A call raised what ends a process or a generator, such as ``SystemExit``: it has failed like any other."""
+
+
 def failure_text(error: BaseException) -> str:
     """Why a query failed, in one line of text without secrets."""
-    if isinstance(error, NoAnswer):
+    if isinstance(error, (NoAnswer, CallEnded)):
         return error_message(error)
     if isinstance(error, TimeoutError):
         message = error_message(error)

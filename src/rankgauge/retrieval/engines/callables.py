@@ -145,6 +145,7 @@ def ranked_results_run(
         docs=Ids.from_text([doc for ids, _ in results for doc in ids], "document id"),
         scores=frozen(np.array([score for _, scores in results for score in scores], dtype=np.float64)),
         status=frozen(status.astype(np.uint8)),
+        holds_empty=True,
     )
 
 
