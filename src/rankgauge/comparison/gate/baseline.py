@@ -74,8 +74,15 @@ class Baseline:
         differences = np.where(known, values - chosen, 0.0).sum(axis=0)
         count = known.sum(axis=0)
         mean = np.where(count > 0, chosen + differences / np.maximum(count, 1), np.nan)
+        status = np.where(asked.any(axis=0), Status.ANSWERED, Status.MISSING).astype(np.uint8)
         return replace(
-            first, run=self.run, run_sha256=self.run_sha256, values=mean, averaged=np.logical_or.reduce(averaged)
+            first,
+            run=self.run,
+            run_sha256=self.run_sha256,
+            values=mean,
+            averaged=np.logical_or.reduce(averaged),
+            status=status,
+            holds_empty=all(run.holds_empty for run in self.runs),
         )
 
     @property
