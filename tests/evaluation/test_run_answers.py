@@ -106,13 +106,15 @@ def test_a_result_below_the_minimum_score_is_a_refusal(tmp_path: Path) -> None:
         )
 
 
-def test_a_retriever_that_always_returns_something_has_no_share_of_refusals(tmp_path: Path) -> None:
+def test_a_retriever_that_always_returns_something_refuses_nothing(tmp_path: Path) -> None:
     rows = [{"query": f"q{n}", "retrieved": ["x"], "relevant": [] if n else ["x"]} for n in range(3)]
     scores = evaluate(log(tmp_path, *rows), measures=f"{MEASURES} R@1")
-    assert (scores["FalseAnswer"], scores["RightRefusal"], scores["WrongRefusal"]) == (None, None, None)
+    assert (scores["FalseAnswer"], scores["RightRefusal"], scores["WrongRefusal"]) == (1, 0, 0)
     assert (scores["RightAnswer@2"], scores["R@1"]) == (1, 1)
-    (note,) = [note.message for note in scores.notes if note.code == "refusals-not-measurable"]
-    assert note.endswith("not measurable: this retriever always returns something; --set measures.min_score=SCORE")
+    (note,) = [note.message for note in scores.notes if note.code == "always-answers"]
+    assert note.endswith(
+        "every query was answered, those without an answer, too; --set measures.min_score=SCORE refuses"
+    )
 
 
 def test_a_retriever_that_returns_nothing_refuses_everything(tmp_path: Path) -> None:

@@ -94,14 +94,19 @@ class NamedFacts:
         return f"{self.name} has at most {documents} per query"
 
 
+UNPAIRED = "no query has a value on both sides"
+
+
 class Incomparable(NamedTuple):
-    """Why a difference on a measure would say nothing: its results are too shallow."""
+    """Why a difference on a measure would say nothing: results are too shallow, or no query has both values."""
 
     cause: str  # which several measures may share
     measure: str
-    cutoff: int
+    cutoff: int | None = None
 
     def __str__(self) -> str:
+        if self.cutoff is None:
+            return f"{self.cause} of {self.measure}"
         return f"{self.cause}, {self.measure} needs {self.cutoff}"
 
 
@@ -111,7 +116,11 @@ def shared_causes(problems: Iterable[Incomparable]) -> list[str]:
     for one in problems:
         sharing.setdefault(one.cause, {}).setdefault(one.measure, one)
     return [
-        f"{cause}; {', '.join(measures)} need more" if len(measures) > 1 else str(next(iter(measures.values())))
+        f"{cause}; {', '.join(measures)} need more"
+        if len(measures) > 1 and cause != UNPAIRED
+        else f"{cause} of {', '.join(measures)}"
+        if cause == UNPAIRED
+        else str(next(iter(measures.values())))
         for cause, measures in sharing.items()
     ]
 

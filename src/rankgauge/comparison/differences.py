@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rankgauge.comparison.comparability import Incomparable
+from rankgauge.comparison.comparability import UNPAIRED, Incomparable
 from rankgauge.comparison.significance import TestedDifference, UnseenLosses
 from rankgauge.comparison.statistics_options import Statistics, is_significant
 from rankgauge.core.arrays import GEOMETRIC_FLOOR, Floats
@@ -228,6 +228,7 @@ class Pair:
         kind = measure.definition.aggregate
         factor = n if kind == "sum" else 1
         mean = float(np.cumsum(system_values - baseline_values)[-1]) / n if n else None
+        problem = self.problems.get(column) or (None if n else Incomparable(UNPAIRED, measure.name))
         is_mean = kind == "mean" and self.statistics.alternative == "two-sided"
         return Difference(
             system=self.name,
@@ -243,13 +244,13 @@ class Pair:
             too_few_queries=tested.too_few_queries,
             detectable=None if tested.detectable is None else tested.detectable * factor,
             changes_needed=tested.changes_needed,
-            reason=str(self.problems[column]) if column in self.problems else tested.reason,
+            reason=tested.reason if problem is None else str(problem),
             caveat=tested.caveat,
             rope=self.statistics.rope_of(*measure.definition.range) if is_mean else None,
             largest=measure.definition.range[1] - measure.definition.range[0],
             aggregate=kind,
             direction=measure.definition.direction,
-            not_comparable=self.problems.get(column),
+            not_comparable=problem,
         )
 
     def notes(self) -> list[Note]:

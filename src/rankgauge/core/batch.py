@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -131,6 +131,7 @@ def concatenate_batches(parts: Sequence[Batch]) -> Batch:
         line=np.concatenate([part.line for part in parts]),
         value=np.concatenate([part.value for part in parts]),
         columns={name: values for part in parts for name, values in part.columns.items()},
+        extras=joined_extras(part.extras for part in parts),
         empty=tuple(query for part in parts for query in part.empty),
         failed=tuple(query for part in parts for query in part.failed),
         blank=np.concatenate([part.blank for part in parts]),
@@ -139,6 +140,14 @@ def concatenate_batches(parts: Sequence[Batch]) -> Batch:
         is_whole=False,
         **columns,  # type: ignore[arg-type]  # the columns of these names
     )
+
+
+def joined_extras(parts: Iterable[RunExtras | None]) -> RunExtras | None:
+    """What came with the results of some batches of one run: that of the first, with the given scores of all."""
+    joined: RunExtras | None = None
+    for extras in parts:
+        joined = extras if joined is None else joined.with_given(extras)
+    return joined
 
 
 class Part(NamedTuple):

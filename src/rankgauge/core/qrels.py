@@ -178,9 +178,15 @@ class Qrels(HtmlView):
         columns: Mapping[str, Any] | None = None,
         name: str = "qrels",
     ) -> Qrels:
-        """From ``{query: [relevant documents]}``; each has grade 1, and a repeated one counts once."""
-        graded: dict[str, dict[str, float]] = {}
+        """From ``{query: [relevant documents]}``; each has grade 1, and a repeated one counts once.
+
+        A query that maps documents to grades keeps these.
+        """
+        graded: dict[str, Mapping[str, float]] = {}
         for query, docs in relevant.items():
+            if isinstance(docs, Mapping):
+                graded[query] = docs
+                continue
             try:
                 graded[query] = dict.fromkeys([docs] if isinstance(docs, str) else docs, 1)
             except TypeError:

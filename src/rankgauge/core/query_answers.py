@@ -37,7 +37,6 @@ class QueryAnswers:
 
     ``is_unanswerable`` are the queries without an answer; ``is_classed`` are those that count as answered or refused: a
     query that a pipeline rightly did not retrieve for is neither. ``top_score`` is −∞ for an empty ranking.
-    ``is_measurable`` is false if every query is answered and nothing says what a refusal would be.
     ``forbidden_rank`` is the rank of the first forbidden document, 0 if there is none; ``is_guarded`` are the queries
     to which a list or rule of forbidden documents applies.
     """
@@ -48,7 +47,6 @@ class QueryAnswers:
     top_score: Floats
     forbidden_rank: Ints
     is_guarded: Mask
-    is_measurable: bool = True
     relevant_rank: Ints | None = None  # of the first relevant document, 0 if there is none
     has_scores: bool = False  # whether scores are more than positions in a list
     leaks: tuple[Leak, ...] = ()  # all forbidden documents, by query and rank

@@ -73,6 +73,30 @@ def unsorted_queries(key: Keys, offsets: Ints) -> Ints:
     return np.unique(np.searchsorted(offsets, np.flatnonzero(~decreasing), side="right") - 1)
 
 
+def in_list_order(
+    offsets: Ints, docs: Ids, scores: Floats, is_list: NDArray[np.bool_] | None = None
+) -> tuple[Floats, Ints]:
+    """Scores by which each list keeps its order, and the numbers of those whose own scores do not give it.
+
+    The results of these get n, n - 1, ..., 1, which no rule for ties changes. Without ``is_list`` all are lists.
+    """
+    unsorted = (
+        unsorted_queries(comparable(scores, "trec_eval-9"), offsets) if len(scores) > 1 else np.zeros(0, np.int64)
+    )
+    suspects = unsorted if is_list is None else unsorted[is_list[unsorted]]
+    if not len(suspects):
+        return scores, suspects
+    rows, sizes = within(suspects, offsets), offsets[suspects + 1] - offsets[suspects]
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    moved = np.zeros(len(rows), dtype=bool)
+    for compat in COMPATS:
+        moved |= order(bounds, docs.take(rows), scores[rows], compat) != np.arange(len(rows))
+    changed = suspects[np.unique(group_of(bounds)[moved])]
+    made, rows = scores.copy(), within(changed, offsets)
+    made[rows] = np.repeat(offsets[changed + 1], offsets[changed + 1] - offsets[changed]) - rows
+    return made, changed
+
+
 def sort_rows(query: Ints, docs: Ids, key: Keys) -> tuple[Ints, Ints]:
     """The rows of each query in rank order, and the number of the tie that each rank belongs to."""
     by = np.lexsort((-key, query))

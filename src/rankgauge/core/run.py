@@ -36,7 +36,8 @@ class Status(IntEnum):
 class RunExtras:
     """What came with the results besides ids and scores, as a live retriever or a log gives it.
 
-    A text is None if the same document came with two. Metadata is that of the document's first appearance.
+    A text is None if the same document came with two. Metadata is that of the document's first appearance. ``given``
+    has, by query id and document, the scores of lists whose order they do not give; a list without scores has none.
     """
 
     texts: Mapping[str, str | None] = field(default_factory=dict)  # by document id
@@ -52,6 +53,7 @@ class RunExtras:
     system: str | None = None  # whose results they are, if a log says so in every row
     collection: str | None = None
     logged_k: int | None = None  # how many results each query was asked for when a log was written
+    given: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # scores that do not give the order
 
     def to_dict(self) -> dict[str, Any]:
         """Latency and failures for JSON."""
@@ -62,6 +64,10 @@ class RunExtras:
             "errors": dict(self.errors),
             **{name: value for name, value in self.figures().items() if not name.endswith("latency")},
         }
+
+    def with_given(self, other: RunExtras | None) -> RunExtras:
+        """With the given scores of further queries."""
+        return replace(self, given={**self.given, **other.given}) if other is not None and other.given else self
 
     def figures(self) -> dict[str, float]:
         """What a run costs: percentiles of latency in milliseconds, tokens and money per query and in total."""
@@ -104,6 +110,15 @@ def latency_percentiles(times: Sequence[float]) -> dict[str, float]:
     ordered = sorted(times)
     ranks = {f"p{percent}": max(1, -(-percent * len(ordered) // 100)) for percent in LATENCY_PERCENTILES}
     return {name: ordered[rank - 1] for name, rank in {**ranks, "max": len(ordered)}.items()}
+
+
+def given_scores(queries: Ids, offsets: Ints, docs: Ids, scores: Floats, numbers: Ints) -> dict[str, dict[str, float]]:
+    """The scores of some queries, by query id and document."""
+    names, given = queries.take(numbers).to_text(), dict[str, dict[str, float]]()
+    for name, number in zip(names, numbers.tolist(), strict=True):
+        rows = np.arange(offsets[number], offsets[number + 1])
+        given[name] = dict(zip(docs.take(rows).to_text(), scores[rows].tolist(), strict=True))
+    return given
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,11 +215,12 @@ class Run(HtmlView):
         failed: Iterable[str] = (),
         on_duplicate: OnDuplicate = "error",
     ) -> Run:
-        """From ``{query: [documents, best first]}`` or ``{query: [(document, score), …]}``."""
+        """From ``{query: [documents, best first]}`` or ``{query: [(document, score), …]}``, in this order, too."""
         queries: list[bytes] = []
         docs: list[bytes] = []
         scores: list[float] = []
         sizes: list[int] = []
+        is_list: list[bool] = []
         for q, row in results.items():
             queries.append(encode_id(q, "query id"))
             if not isinstance(row, Iterable):
@@ -213,7 +229,8 @@ class Run(HtmlView):
                     f"found {found_text(row, with_value=True)}",
                     hint="a query without results has an empty list" if row is None else None,
                 )
-            items: list[Any] = [row] if isinstance(row, str) else list(row)
+            items: list[Any] = [row] if isinstance(row, str) else list(row.items() if isinstance(row, Mapping) else row)
+            is_list.append(not isinstance(row, Mapping))
             what = f"document id of query {shown(str(q))}"
             if items and not isinstance(items[0], (str, bytes)):
                 try:
@@ -230,7 +247,7 @@ class Run(HtmlView):
                 scores += range(len(items), 0, -1)
             sizes.append(len(items))
         columns = Ids.from_bytes(docs), np.array(scores, dtype=np.float64)
-        made = cls._from_parts(queries, sizes, *columns, name, failed)
+        made = cls._from_parts(queries, sizes, *columns, name, failed).in_list_order(is_list)
         return made.deduplicated() if on_duplicate == "first" else made.check_duplicates()
 
     @classmethod
@@ -304,6 +321,18 @@ class Run(HtmlView):
         """The run with every query's results in rank order."""
         by = ranking.order(self.offsets, self.docs, self.scores, compat)
         return replace(self, docs=self.docs.take(by), scores=frozen(self.scores[by]))
+
+    def in_list_order(self, is_list: Sequence[bool]) -> Run:
+        """The run whose rows are the ranking of each list; scores that do not give this order are kept beside it."""
+        is_listed = np.zeros(len(self.queries), dtype=bool)
+        is_listed[: len(is_list)] = is_list
+        scores, changed = ranking.in_list_order(self.offsets, self.docs, self.scores, is_listed)
+        if not len(changed):
+            return self
+        given = given_scores(self.queries, self.offsets, self.docs, self.scores, changed)
+        return replace(
+            self, scores=frozen(scores), extras=(self.extras or RunExtras()).with_given(RunExtras(given=given))
+        )
 
     def top(self, depth: int, compat: ranking.Compat = "trec_eval-9") -> Run:
         """The first ``depth`` results of each query, in rank order."""

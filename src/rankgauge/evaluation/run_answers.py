@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankgauge.core.dataclass import dataclass
+from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Joined
 from rankgauge.core.ids import Ints
 from rankgauge.core.qrels import Qrels, expects_nothing
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 LISTED = "listed as forbidden"
 SKIPPED_NAMES = ("skipped", "retrieval_skipped", "gate_skipped")  # columns of a pipeline's log
 NEEDED_NAMES = ("needs_retrieval", "retrieval_needed", "needed")
-NOT_MEASURABLE = "refusals-not-measurable"
+ALWAYS_ANSWERS = "always-answers"
 FEW_TOP_SCORES = 3  # so many different scores of first results are ranks in disguise
 
 
@@ -79,19 +81,20 @@ class _QueryFacts:
     def answers(self, is_guarding: bool) -> QueryAnswers:
         """All that is known."""
         count = len(self.names)
-        begins, scores = self.run.offsets.tolist(), self.run.scores
+        begins, scores, docs = self.run.offsets.tolist(), self.run.scores, self.run.docs.to_text()
         sizes = np.array([0 if row is None else begins[row + 1] - begins[row] for row in self.rows], dtype=np.int64)
         top = np.full(count, -np.inf)
         for number, row in enumerate(self.rows):
             if row is not None and sizes[number]:
-                top[number] = scores[begins[row]]
+                given = self.extras.given.get(self.names[number])
+                top[number] = given.get(docs[begins[row]], -np.inf) if given else scores[begins[row]]
         has_scores = self._has_scores(sizes)
         rank, is_guarded, leaks = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool), list[Leak]()
         if is_guarding:
             leaks = self._leaks(is_guarded)
             for leak in reversed(leaks):
                 rank[self.names.index(leak.query)] = leak.rank
-        is_answered, is_measurable = self._answered(sizes, top, has_scores)
+        is_answered = self._answered(sizes, top, has_scores)
         return QueryAnswers(
             is_unanswerable=self._unanswerable(),
             is_answered=is_answered,
@@ -99,7 +102,6 @@ class _QueryFacts:
             top_score=top,
             forbidden_rank=rank,
             is_guarded=is_guarded & (self.hits.status != Status.MISSING),
-            is_measurable=is_measurable,
             relevant_rank=self._relevant_ranks(),
             has_scores=has_scores,
             leaks=tuple(leaks),
@@ -107,15 +109,19 @@ class _QueryFacts:
 
     def _has_scores(self, sizes: Any) -> bool:
         """Whether scores are more than positions: a list without scores gets n, n − 1, …, 1."""
-        begins, scores = self.run.offsets.tolist(), self.run.scores
+        begins, scores, given = self.run.offsets.tolist(), self.run.scores, self.extras.given
+        if any(given.values()):
+            return True
         return not all(
             np.array_equal(scores[begins[row] : begins[row + 1]], np.arange(size, 0, -1))
             for row, size in zip(self.rows, sizes.tolist(), strict=True)
             if row is not None and size
         )
 
-    def _answered(self, sizes: Any, top: Any, has_scores: bool) -> tuple[Mask, bool]:
+    def _answered(self, sizes: Any, top: Any, has_scores: bool) -> Mask:
         least = self.conventions.min_score
+        if least is not None:
+            self._check_scores_fall()
         if least is not None and not has_scores and sizes.any() and not self.extras.refused:
             raise InputError(
                 f"{self.joined.name}: measures.min_score needs scores, and the results have none",
@@ -126,9 +132,21 @@ class _QueryFacts:
         for number, name in enumerate(self.names):
             if name in self.extras.refused:
                 is_answered[number] = not self.extras.refused[name]
-        asked = self.hits.status != Status.FAILED
-        says_so = least is not None or bool(self.extras.refused)
-        return is_answered, says_so or not bool(is_answered[asked].all())
+        return is_answered
+
+    def _check_scores_fall(self) -> None:
+        """Raise if scores rise along a list: nothing says which way a threshold would run."""
+        rising = [
+            query
+            for query, scores in self.extras.given.items()
+            if any(a < b for a, b in pairwise(scores.values())) and query not in self.extras.refused
+        ]
+        if rising:
+            raise InputError(
+                f"{self.joined.name}: measures.min_score needs scores that fall along each list, and those of "
+                f"{plural(len(rising), 'list')} rise ({listing(map(shown, rising), 3)})",
+                hint="negate distances, or sort each list by its scores",
+            )
 
     def _relevant_ranks(self) -> Ints:
         if self.hits.judgments == "passages":  # found where chunks so far cover enough of a passage
@@ -204,9 +222,9 @@ def answer_notes(answers: QueryAnswers | None, measures: Sequence[Measure], has_
         return ()
     notes = []
     names = [measure.name for measure in measures if measure.definition.name in REFUSALS]
-    if names and not answers.is_measurable and answers.is_unanswerable.any():
-        text = "not measurable: this retriever always returns something; --set measures.min_score=SCORE"
-        notes.append(Note(NOT_MEASURABLE, f"{', '.join(names)} {text}"))
+    if names and not has_min_score and answers.is_unanswerable.any() and answers.is_answered[answers.is_classed].all():
+        text = "every query was answered, those without an answer, too"
+        notes.append(Note(ALWAYS_ANSWERS, f"{', '.join(names)}: {text}; --set measures.min_score=SCORE refuses"))
     known = answers.top_score[np.isfinite(answers.top_score)]
     is_used = has_min_score or bool(answers.is_unanswerable.any())
     if is_used and answers.has_scores and len(known) > FEW_TOP_SCORES and len(set(known.tolist())) <= FEW_TOP_SCORES:

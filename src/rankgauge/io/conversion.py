@@ -11,7 +11,7 @@ from typing import IO, cast
 
 import numpy as np
 
-from rankgauge.core.batch import Batch
+from rankgauge.core.batch import Batch, joined_extras
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import JudgmentKind
@@ -25,7 +25,7 @@ from rankgauge.io.formats.case_keys import names_for
 from rankgauge.io.formats.named_columns import Columns, Kind, Wanted, scores_from_ranks
 from rankgauge.io.formats.registry import Format, WriteRows, write_delimited
 from rankgauge.io.formats.subtopics import largest_grades
-from rankgauge.io.formats.trec import DEFAULT_ITER, lost_extras
+from rankgauge.io.formats.trec import DEFAULT_ITER, lost_extras, lost_scores
 from rankgauge.io.pipeline.grouping import WholeQueries
 from rankgauge.io.pipeline.run_pipeline import RunReader
 from rankgauge.io.read import build_qrels, read_rows, run_from_rows
@@ -181,7 +181,7 @@ class _RunFacts:
         self.has_tag |= rows.tag is not None
         self.empty += rows.empty
         self.failed += rows.failed
-        self.extras = self.extras or rows.extras
+        self.extras = joined_extras((self.extras, rows.extras))
         if rows.iters is not None and not self.has_iters:
             self.has_iters = not all(value in (b"", DEFAULT_ITER["run"]) for value in rows.iters)
         if self._is_text_checked:
@@ -192,7 +192,7 @@ class _RunFacts:
         """What the format cannot hold."""
         columns = {"iter": self.has_iters, "rank": self.has_rank and format.name != "msmarco", "tag": self.has_tag}
         lost = [name for name, is_there in columns.items() if is_there and name not in format.keeps]
-        lost += [] if "extras" in format.keeps else lost_extras(self.extras)
+        lost += [] if "extras" in format.keeps else [*lost_extras(self.extras), *lost_scores(self.extras)]
         return (*lost, *_lost_scores(format, "run", source_format), *_lost_queries(format, self.empty))
 
     def kept(self, parts: Iterable[Batch], format: Format, tag: str | None) -> Iterator[Batch]:
@@ -259,7 +259,7 @@ def _drop_unsupported(
     lost += _lost_queries(format, rows.empty)
     written = names_for(list(rows.columns), "query")[:1] if "texts" in format.keeps else []
     lost += [] if "columns" in format.keeps else [f"column {name}" for name in rows.columns if name not in written]
-    lost += [] if "extras" in format.keeps else lost_extras(rows.extras)
+    lost += [] if "extras" in format.keeps else [*lost_extras(rows.extras), *lost_scores(rows.extras)]
     if format.name != "log":
         lost += (["evidence"] if rows.evidence is not None else []) + (["forbidden"] if rows.forbidden else [])
     return rows, tuple(lost)

@@ -14,9 +14,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, cast
 
-import numpy as np
-
-from rankgauge.core import ranking
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
@@ -151,23 +148,19 @@ def with_shown_text_ids(runs: Sequence[Run]) -> list[Run]:
 
 
 def _renamed(run: Run, names: Mapping[str, str]) -> Run:
-    """A run whose results have other names; an order that no rule for ties would change is kept."""
+    """A run whose results have other names; lists, which alone have texts, keep their order."""
     docs = Ids.from_text([names.get(doc, doc) for doc in run.docs.to_text()], "document id")
-    scores = run.scores
-    orders = [ranking.order(run.offsets, run.docs, scores, compat) for compat in ranking.COMPATS]
-    is_certain = all(np.array_equal(orders[0], order) for order in orders)
-    if is_certain and any(
-        not np.array_equal(orders[0], ranking.order(run.offsets, docs, scores, compat)) for compat in ranking.COMPATS
-    ):
-        scores = np.empty(len(docs))
-        scores[orders[0]] = np.arange(len(docs), 0, -1)
     extras = run.extras
     if extras is not None:
         named = {names[doc]: text for doc, text in extras.texts.items() if doc in names}
         others = {doc: text for doc, text in extras.texts.items() if doc not in names and text is not None}
         metadata = {names.get(doc, doc): values for doc, values in extras.metadata.items()}
-        extras = replace(extras, texts={**others, **named}, metadata=metadata)
-    return replace(run, docs=docs, scores=scores, extras=extras)
+        given = {
+            query: {names.get(doc, doc): score for doc, score in scores.items()}
+            for query, scores in extras.given.items()
+        }
+        extras = replace(extras, texts={**others, **named}, metadata=metadata, given=given)
+    return replace(run, docs=docs, extras=extras)
 
 
 def _returned(judgments: Qrels, runs: Sequence[Run]) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.result_views import HtmlView
-from rankgauge.errors import InputError, Note, shown
+from rankgauge.errors import InputError, InputTypeError, Note, found_text, shown
 from rankgauge.io import text_checks
 from rankgauge.io.byte_streams import (
     DEFAULT_LIMITS,
@@ -74,9 +74,17 @@ def read_queries(path: AnyFile, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
     return Queries(ids, texts, columns, _line_notes(faults.source, table))
 
 
-def as_queries(source: Queries | AnyFile, *, limits: Limits = DEFAULT_LIMITS) -> Queries:
-    """Queries as they are, or from a file."""
-    return source if isinstance(source, Queries) else read_queries(source, limits=limits)
+def as_queries(source: Queries | AnyFile | Mapping[str, str], *, limits: Limits = DEFAULT_LIMITS) -> Queries:
+    """Queries as they are, from their texts by id, or from a file."""
+    if isinstance(source, Mapping):
+        if wrong := next((text for text in source.values() if not isinstance(text, str)), None):
+            raise InputTypeError(f"queries must map ids to texts, found {found_text(wrong)}")
+        return Queries(Ids.from_text(list(source), "query id"), list(source.values()), {})
+    if isinstance(source, Queries):
+        return source
+    if not isinstance(source, (str, Path, LoadedFile)):
+        raise InputTypeError(f"queries must be a file, or texts by id, found {found_text(source)}")
+    return read_queries(source, limits=limits)
 
 
 def read_query_ids(queries: AnyQueries, *, limits: Limits = DEFAULT_LIMITS) -> Ids:

@@ -381,5 +381,5 @@ def check_runs(runs: Any) -> None:
 
 
 def is_graded(rankings: Mapping[str, Any]) -> bool:
-    """Whether a dict of queries maps documents to numbers, rather than listing them."""
-    return not rankings or isinstance(next(iter(rankings.values())), Mapping)
+    """Whether every query of a dict maps documents to numbers, rather than listing them."""
+    return all(issubclass(kind, Mapping) for kind in set(map(type, rankings.values())))

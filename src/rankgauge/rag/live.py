@@ -37,7 +37,7 @@ from rankgauge.measures.names import MeasureNames, parse_measures
 from rankgauge.rag.cases import AnyCases, Case, Cases, check_no_quotes, read_cases
 from rankgauge.rag.retrieval_result import QueryOutcome, RetrievalResult, result_of, warn_of_repeats
 from rankgauge.rag.scoring import QueryJudgments, evaluate_cases, evaluate_labels, measures_at
-from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreFault, answer_notes, run_scores
+from rankgauge.retrieval.asking.answers import AnswerRules, RankedResults, ScoreFault, answer_notes
 from rankgauge.retrieval.asking.calls import CallResult, ask_all, ask_all_async, check_k
 from rankgauge.retrieval.asking.documents import IdSource, ResultDetail, ReturnedDetails, path_with_values
 from rankgauge.retrieval.asking.failures import check_max_failures, is_too_many, too_many_failures
@@ -260,9 +260,13 @@ class _LiveEvaluation:
             for index, case in enumerate(self.cases.cases):
                 kept = journal.answers.get(case.id)
                 if kept is not None and kept.status != Status.FAILED:
-                    facts, scores = kept.facts, tuple(kept.scores)
-                    repeated = facts.repeated + facts.collapsed
-                    ranking = RankedResults(tuple(kept.docs), scores, repeated, cast(ScoreFault | None, facts.fault))
+                    facts, docs = kept.facts, tuple(kept.docs)
+                    given, repeated = facts.given, facts.repeated + facts.collapsed
+                    scores = (
+                        tuple(kept.scores) if given is None else tuple(map(given.__getitem__, docs if given else ()))
+                    )
+                    fault = cast(ScoreFault | None, facts.fault)
+                    ranking = RankedResults(docs, None if given == {} else scores, repeated, fault)
                     self.outcomes[index] = replace(self._outcome(index, ranking, None), latency=facts.latency)
                     self.returned.add(facts.details)
             self.pending = [index for index in self.pending if index not in self.outcomes]
@@ -320,9 +324,8 @@ class _LiveEvaluation:
         self.outcomes[index] = self._outcome(index, ranking, call)
         if self.journal is not None:
             status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
-            scores = list(run_scores(ranking.ids, ranking.scores))
             facts = replace(self.rules.facts(ranking, call.error), details=details, latency=call.latency)
-            self.journal.add([FetchedAnswer(case.id, list(ranking.ids), scores, status, facts=facts)])
+            self.journal.add([FetchedAnswer(case.id, list(ranking.ids), ranking.run_scores, status, facts=facts)])
         self.report_progress(len(self.outcomes), len(self.cases.cases))
 
     # If no id that was returned is judged, the first query is asked once more: ids may differ each time.
@@ -395,7 +398,8 @@ class _LiveEvaluation:
         run = ranked_results_run(self.function.name, queries, rankings, failed, most)
         latencies = {outcome.id: outcome.latency for outcome in outcomes}
         errors = {outcome.id: outcome.error for outcome in outcomes if outcome.error is not None}
-        extras = self.returned.extras(latencies, errors, self.k)
+        given = {outcome.id: ranking.given for outcome, ranking in zip(outcomes, rankings, strict=True)}
+        extras = self.returned.extras(latencies, errors, self.k, given)
         return replace(run, extras=replace(extras, ids_change=self.ids_change, judged_path=self.judged_path))
 
     def answers(self, max_failures: int | None) -> LiveAnswers:

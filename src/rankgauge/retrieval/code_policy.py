@@ -23,7 +23,6 @@ class CodePolicy:
     is_allowed: bool = True
     announce: Callable[[str, str], None] | None = None
     announced: set[tuple[str, str]] = field(default_factory=set)
-    folder: list[str] = field(default_factory=list)  # in which the first code was loaded
 
 
 _policies = [CodePolicy()]  # the last one holds, in every thread
@@ -39,11 +38,14 @@ def code_policy(policy: CodePolicy) -> Iterator[None]:
         _policies.pop()
 
 
-def restore_folder() -> None:
-    """Return to the folder in which code was loaded first: paths of the command start from it."""
-    for folder in _policies[-1].folder:
-        if str(Path.cwd()) != folder:
-            os.chdir(folder)
+@contextmanager
+def own_folder() -> Iterator[None]:
+    """Return to the working folder after code of the user has run: the caller's paths start from it."""
+    folder = Path.cwd()
+    try:
+        yield
+    finally:
+        os.chdir(folder)
 
 
 def check_code(path: str, kind: str) -> None:
@@ -54,8 +56,6 @@ def check_code(path: str, kind: str) -> None:
             f"{kind} {shown(path)} is code, which --no-code refuses",
             hint="choose a built-in one, or leave out --no-code if you trust that code",
         )
-    if not policy.folder:
-        policy.folder.append(str(Path.cwd()))
     if policy.announce is not None and (kind, path) not in policy.announced:
         policy.announced.add((kind, path))
         policy.announce(kind, path)

@@ -7,7 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,18 @@ from rankgauge.core.settings import Section, check_settings, setting, setting_of
 from rankgauge.errors import InputError, Note, UsageError
 from rankgauge.io.atomic_files import check_writable
 from rankgauge.io.formats.log_writer import is_log_name, write_log
-from rankgauge.io.formats.trec import check_no_white_space, check_tag, dropped_text, lost_extras, write_answers
+from rankgauge.io.formats.trec import (
+    check_no_white_space,
+    check_tag,
+    dropped_text,
+    lost_extras,
+    lost_scores,
+    replaced_text,
+    write_answers,
+)
 from rankgauge.retrieval.asking.answers import AnswerFacts, AnswerRecord, RankedResults, answer_notes, recorded_answers
 from rankgauge.retrieval.asking.failures import is_too_many, too_many_failures
-from rankgauge.retrieval.engines.callables import CallableRetriever, extras_of_answers, first_results
+from rankgauge.retrieval.engines.callables import CallableRetriever, extras_of_answers
 from rankgauge.retrieval.journal import FetchedAnswer, Journal, ReusedAnswers
 from rankgauge.retrieval.retriever import (
     Decisions,
@@ -103,7 +111,9 @@ class FetchResult(HtmlView):
         answered = [answer for answer in self.answers if answer.status != Status.FAILED]
         notes = answer_notes([answer.facts for answer in answered], [len(answer.docs) for answer in answered])
         lost = [] if self.is_log else lost_extras(self.run.extras)
-        return (*notes, Note("texts-dropped", dropped_text(lost))) if lost else notes
+        scores = [] if self.is_log else lost_scores(self.run.extras)
+        replaced = [Note("scores-replaced", replaced_text(scores))] if scores else []
+        return (*notes, *([Note("texts-dropped", dropped_text(lost))] if lost else []), *replaced)
 
     @property
     def decisions(self) -> dict[str, QueryDecision]:
@@ -243,9 +253,9 @@ def _ask(
         names = queries.ids.to_text()
 
         def handle(row: int, ranking: RankedResults, facts: AnswerFacts) -> None:
-            docs, scores = first_results(ranking, k)
-            status = Status.FAILED if facts.error is not None else Status.ANSWERED if docs else Status.EMPTY
-            fetched.add([FetchedAnswer(names[row], docs, scores, status, {}, facts)])
+            first = ranking.first(k)
+            status = Status.FAILED if facts.error is not None else Status.ANSWERED if first.ids else Status.EMPTY
+            fetched.add([FetchedAnswer(names[row], list(first.ids), first.run_scores, status, {}, facts)])
 
         retriever.retrieve_each(queries, k, handle)
         return
@@ -273,11 +283,12 @@ def _answers_from_run(
     if list(run.queries) != list(batch.ids):
         raise InputError(f"retriever {run.name} did not answer exactly the queries of its batch, in their order")
     docs, scores = run.docs.to_text(), run.scores.tolist()
+    given = {} if run.extras is None else run.extras.given  # of this run, not of one that it was made of
     answers = []
     for row, query in enumerate(run.queries):
         begin, end = int(run.offsets[row]), int(run.offsets[row + 1])
         decision = decisions.pop(query) if decisions is not None else {}
         name, status = id_text(query), int(run.status[row])
-        answer_facts = facts.get(name, AnswerFacts())
+        answer_facts = replace(facts.get(name, AnswerFacts()), given=given.get(name))
         answers.append(FetchedAnswer(name, docs[begin:end], scores[begin:end], status, decision, answer_facts))
     return answers

@@ -74,6 +74,8 @@ class FetchedAnswer:
         if self.status == Status.FAILED:
             row["failed"] = self.facts.error or True
         row |= {name: value for name in FACT_FIELDS if (value := getattr(self.facts, name))}
+        if self.facts.given is not None:
+            row["given"] = {doc: number_to_json(score) for doc, score in self.facts.given.items()}
         if self.decision:
             row["decision"] = self.decision
         if self.facts.details:
@@ -91,7 +93,9 @@ class FetchedAnswer:
         status = Status.FAILED if failed else Status.ANSWERED if docs else Status.EMPTY
         error = failed if isinstance(failed, str) else None
         details = [_detail(values) for values in row.get("details", [])]
-        facts = AnswerFacts(error, **{name: row[name] for name in FACT_FIELDS if name in row}, details=details)
+        given = {doc: stored_number(score) for doc, score in row["given"].items()} if "given" in row else None
+        known = {name: row[name] for name in FACT_FIELDS if name in row}
+        facts = AnswerFacts(error, **known, details=details, given=given)
         return cls(row["query"], docs, scores, status, row.get("decision", {}), facts, row["at"])
 
 

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from rankgauge.errors import InputError, UsageError, nearest, printable, shown
 from rankgauge.io.byte_streams import SERVER_HINT, is_url, sha256_of_file
-from rankgauge.retrieval.code_policy import check_code
+from rankgauge.retrieval.code_policy import check_code, own_folder
 from rankgauge.secrets import error_message, error_text
 
 FILE_SUFFIX = ".py"
@@ -57,7 +57,8 @@ def load_object(path: str, kind: str) -> Any:
     check_code(path, kind)
     module, _, name = path.rpartition(":")
     try:
-        loaded: Any = _load_file(Path(module)) if module.endswith(FILE_SUFFIX) else _load_module(module)
+        with own_folder():
+            loaded: Any = _load_file(Path(module)) if module.endswith(FILE_SUFFIX) else _load_module(module)
     except KeyboardInterrupt:
         raise
     except BaseException as error:

@@ -278,7 +278,7 @@ CODES: dict[str, Code] = {
     "order-against-scores": Code(
         "warning",
         "a list whose scores increase",
-        "Results are ordered by score, not by their position in the list.",
+        "The order of a list is its ranking, whatever its scores are; a threshold on such scores is refused.",
         "check which of the two is right; if the scores are distances, negate them",
     ),
     "latency": Code(

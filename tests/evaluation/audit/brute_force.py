@@ -45,7 +45,7 @@ class Tied:
     @property
     def run(self) -> Run:
         scores = [float(-place) for place, tie in enumerate(self.ties) for _ in tie]
-        return Run.from_lists({"q": [(f"d{place}", score) for place, score in enumerate(scores)]})
+        return Run.from_dict({"q": {f"d{place}": score for place, score in enumerate(scores)}})
 
     @property
     def hits(self) -> Hits:

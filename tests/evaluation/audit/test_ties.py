@@ -104,7 +104,7 @@ def test_a_large_tie_costs_no_orders() -> None:
     size = 200_000
     judged = {f"{place:06d}": place % 2 for place in range(0, size, 10)} | {"000001": 1}
     qrels = Qrels.from_dict({"q": judged})
-    hits = join(qrels, Run.from_lists({"q": [(f"{place:06d}", 1.0) for place in range(size)]}))
+    hits = join(qrels, Run.from_dict({"q": {f"{place:06d}": 1.0 for place in range(size)}}))
     assert hits.tie_last.max() == size
     audit = audit_ties(
         qrels, {"q": {f"{place:06d}": 1.0 for place in range(size)}}, "AP RR P@10 nDCG@10 Success@10 RBP"

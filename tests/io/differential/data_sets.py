@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+import numpy as np
+
 Row = tuple[str, str, float]  # query, document, score
 
 PLAIN = ("q{n}", "Q{n}", "{n}", "doc-{n}", "é{n}", "日本{n}", "a_{n}.x", "ID{n:08d}", "x" * 40 + "{n}", "{n}e5", "-{n}")
@@ -55,9 +57,31 @@ class DataSet:
             results.setdefault(query, {})[doc] = score
         return results
 
+    @property
+    def ranked(self) -> dict[str, dict[str, float]]:
+        """The results by query, best first: a list of results is in this order, whatever its scores are."""
+        return self._ranked(1)
+
+    @property
+    def ranked_by_negative(self) -> dict[str, dict[str, float]]:
+        """The results by query, best first if the signs of all scores change."""
+        return self._ranked(-1)
+
+    def _ranked(self, sign: int) -> dict[str, dict[str, float]]:
+        def key(item: tuple[str, float]) -> tuple[float, bytes]:
+            return as_float32(sign * item[1]), item[0].encode()
+
+        return {query: dict(sorted(docs.items(), key=key, reverse=True)) for query, docs in self.by_query.items()}
+
     def rng(self, purpose: str) -> random.Random:
         """Random numbers for one purpose, the same in every process."""
         return random.Random(f"{self.seed} {purpose}")
+
+
+def as_float32(score: float) -> float:
+    """A score in the precision in which it is compared."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(score))
 
 
 def draw(seed: int) -> DataSet:

@@ -86,14 +86,18 @@ def json_array(data: DataSet, rows: Sequence[Row], tags: Sequence[str] = ()) -> 
     return (f"[{blank}" + f"{blank},{blank}".join(items) + f"{blank}]{end}").encode()
 
 
-def json_mapping(data: DataSet, results: dict[str, dict[str, Any]]) -> bytes:
+def json_mapping(
+    data: DataSet, results: dict[str, dict[str, Any]], ranked: dict[str, dict[str, Any]] | None = None
+) -> bytes:
     rng = data.rng("json mapping")
     shape = rng.choice(["objects", "objects", "pairs", "records"])
     document: dict[str, Any] = results
     if shape == "pairs":
-        document = {query: list(docs.items()) for query, docs in results.items()}
+        document = {query: list(docs.items()) for query, docs in (ranked or results).items()}
     elif shape == "records":
-        document = {query: [{"id": d, "score": s} for d, s in docs.items()] for query, docs in results.items()}
+        document = {
+            query: [{"id": d, "score": s} for d, s in docs.items()] for query, docs in (ranked or results).items()
+        }
     return (json.dumps(document, indent=rng.choice([None, None, 1]), ensure_ascii=rng.random() < 0.5)).encode()
 
 
@@ -101,7 +105,7 @@ def log(data: DataSet) -> bytes:
     """A log without its relevant documents: the run of a file that holds both."""
     rng = data.rng("log")
     lines, is_split = [], rng.random() < 0.5
-    for query, docs in data.by_query.items():
+    for query, docs in data.ranked.items():
         record: dict[str, Any] = {"query_id": query, "relevant_ids": list(data.grades.get(query, {})) or ["none"]}
         if is_split:
             record |= {"retrieved_ids": list(docs), "scores": list(docs.values())}
@@ -120,8 +124,8 @@ def log_of_systems(data: DataSet) -> bytes:
             "mode": name,
             "retrieved": [{"id": doc, "score": sign * score, "text": doc} for doc, score in docs.items()],
         }
-        for query, docs in data.by_query.items()
-        for name, sign in (("first", 1), ("second", -1))
+        for query in data.by_query
+        for name, sign, docs in (("first", 1, data.ranked[query]), ("second", -1, data.ranked_by_negative[query]))
     ]
     if rng.random() < 0.5:
         records.sort(key=lambda record: record["mode"])
@@ -285,7 +289,7 @@ RUNS: tuple[Way, ...] = (
     _text("tsv", "tsv", lambda data: delimited(data, data.rows, "\t")),
     _text("jsonl", "jsonl", lambda data: json_lines(data, data.rows)),
     _text("json array", "jsonl", lambda data: json_array(data, data.rows)),
-    _text("json", "json", lambda data: json_mapping(data, data.by_query)),
+    _text("json", "json", lambda data: json_mapping(data, data.by_query, data.ranked)),
     _text("log", "log", log),
     Way("gz", lambda d, f: _write(f / "run.gz", gzip.compress(json_lines(d, d.rows), 1)), ("gz",)),
     Way("bz2", lambda d, f: _write(f / "run.bz2", bz2.compress(delimited(d, d.rows, ","), 1)), ("bz2",)),

@@ -21,7 +21,7 @@ from rankgauge.config.retriever_settings import RetrieverSettings, ScoreMeaning
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import COMPATS
 from rankgauge.core.run import Status
-from rankgauge.retrieval.asking.answers import AnswerRules, answer_of, run_scores
+from rankgauge.retrieval.asking.answers import AnswerRules, answer_of
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.fetch import FetchOptions, fetch_run
 from rankgauge.retrieval.retriever import QueryBatch
@@ -171,7 +171,7 @@ def test_a_written_run_has_exactly_the_order_of_the_answer(shape: str, seed: int
 )
 def test_scores_are_kept_if_they_have_the_order_of_the_results(answer: Any, scores: list[float]) -> None:
     ranked = AnswerRules().rank(answer_of(answer), "q")
-    assert run_scores(ranked.ids, ranked.scores) == scores
+    assert ranked.run_scores == scores
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,9 @@ def test_contradicting_scores_are_reported_once_with_their_counts(tmp_path: Path
     result = evaluate_retriever(answers.__getitem__, cases, k=3)
     queries = QueryBatch.from_dict({query: query for query in answers})
     fetched = fetch_run(CallableRetriever(answers.__getitem__), queries, tmp_path / "run", k=3)
-    messages = [note.message for note in fetched.notes]
+    *messages, replaced = [note.message for note in fetched.notes]
     assert len(messages) == 2
+    assert replaced.startswith("the scores of 4 lists that do not give the order are replaced by descending ranks")
     assert messages[0].startswith("scores ascend in 2 of 4 queries, as distances do: the order of the results counts")
     assert messages[1].startswith("scores contradict the order of the results in 1 of 4 queries")
     assert all(message in str(result) for message in messages)
@@ -227,7 +228,12 @@ def test_the_notes_of_a_fetch_survive_an_interruption(tmp_path: Path) -> None:
         fetch_run(retriever(stopping), queries, tmp_path / "run")
     resumed = fetch_run(retriever(answers.__getitem__), queries, tmp_path / "run")
     assert resumed.reused.count == 2
-    assert [note.code for note in resumed.notes] == ["results-short", "score-order", "results-repeated"]
+    assert [note.code for note in resumed.notes] == [
+        "results-short",
+        "score-order",
+        "results-repeated",
+        "scores-replaced",
+    ]
 
 
 @pytest.mark.parametrize("failure", [None, ConnectionError("no route"), TimeoutError()])

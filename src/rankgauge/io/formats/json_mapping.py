@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import IO, Any
 
 import numpy as np
 
-from rankgauge.core import compiled
+from rankgauge.core import compiled, ranking
 from rankgauge.core.arrays import Floats
 from rankgauge.core.batch import WHOLE, Batch, Part, concatenate_batches
 from rankgauge.core.formatting import listing
 from rankgauge.core.ids import PADDING, Ids, Ints, encode_id
 from rankgauge.core.qrels import LARGEST_GRADE
+from rankgauge.core.run import RunExtras, given_scores
 from rankgauge.errors import InputError, shown
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
@@ -225,7 +227,7 @@ class MappingReader:
         if self._is_seen(query, number):
             return
         try:
-            entry_rows.add(number, query, read_entries(value, self.kind))
+            entry_rows.add(number, query, read_entries(value, self.kind), is_list=not isinstance(value, JsonPairs))
         except StructureError as error:
             found = f"{error} for query {shown(query)}"
             self.faults.add("shape", [number], expected=error.expected or STRUCTURES, found=found, action=error.hint)
@@ -341,19 +343,19 @@ class EntryRows:
 
     def __init__(self, faults: Faults, kind: Kind) -> None:
         self.faults, self.kind = faults, kind
-        self.queries: list[tuple[int, bytes, int]] = []  # line, id and number of rows
+        self.queries: list[tuple[int, bytes, int, bool]] = []  # line, id, number of rows, whether they are a list
         self.docs: list[object] = []
         self.values = array("d")
         self.empty: list[bytes] = []
 
-    def add(self, line: int, query: bytes, entries: Sequence[Entry]) -> None:
-        """Add the entries of one query. Those without numbers are in order (a run) or relevant (judgments)."""
+    def add(self, line: int, query: bytes, entries: Sequence[Entry], *, is_list: bool) -> None:
+        """Add the entries of one query. A list of results is in order; labels without numbers are relevant."""
         before = len(self.docs)
         if not entries:
             self.empty.append(query)
         elif not self._add_plain(entries):
             self._add_any(line, query, entries)
-        self.queries.append((line, query, len(self.docs) - before))
+        self.queries.append((line, query, len(self.docs) - before, is_list))
 
     def _add_plain(self, entries: Sequence[Entry]) -> bool:
         """Add entries if all of them are ASCII texts with numbers; otherwise nothing."""
@@ -397,16 +399,41 @@ class EntryRows:
 
     def batch(self) -> Batch:
         """The rows, without those that cannot be read."""
-        numbers = np.repeat(np.arange(len(self.queries)), np.array([rows for *_, rows in self.queries], dtype=np.int64))
-        return entries_to_batch(
-            self.faults,
-            self.kind,
-            np.array([line for line, *_ in self.queries], dtype=np.int64)[numbers],
-            Ids.from_bytes([query for _, query, _ in self.queries]).take(numbers),
+        sizes = np.array([rows for _, _, rows, _ in self.queries], dtype=np.int64)
+        numbers = np.repeat(np.arange(len(self.queries)), sizes)
+        lines = np.array([line for line, *_ in self.queries], dtype=np.int64)
+        queries, docs = (
+            Ids.from_bytes([query for _, query, *_ in self.queries]),
             Ids.from_text(self.docs, "document id"),
-            np.array(self.values, dtype=np.float64),
-            tuple(self.empty),
         )
+        values = np.array(self.values, dtype=np.float64)
+        if self.kind != "run":
+            return entries_to_batch(
+                self.faults, self.kind, lines[numbers], queries.take(numbers), docs, values, tuple(self.empty)
+            )
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        is_list = np.array([is_list for *_, is_list in self.queries], dtype=bool)
+        ordered, changed = ranking.in_list_order(offsets, docs, values, is_list)
+        self._report_rising(lines, offsets, values, changed)
+        batch = entries_to_batch(
+            self.faults, self.kind, lines[numbers], queries.take(numbers), docs, ordered, tuple(self.empty)
+        )
+        given = given_scores(queries, offsets, docs, values, changed)
+        return replace(batch, extras=RunExtras(given=given)) if given else batch
+
+    def _report_rising(self, lines: Ints, offsets: Ints, values: Floats, changed: Ints) -> None:
+        """Warn of lists whose scores increase: they may be distances."""
+        rising = [
+            number for number in changed.tolist() if (np.diff(values[offsets[number] : offsets[number + 1]]) > 0).any()
+        ]
+        if rising:
+            self.faults.add(
+                "order-against-scores",
+                lines[rising].tolist(),
+                expected="scores that decrease down the list",
+                found="an increasing one: the order of the list is the ranking (are they distances?)",
+                severity="warning",
+            )
 
 
 def entries_to_batch(

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, NamedTuple
 
-from rankgauge.core.batch import Batch
+from rankgauge.core.batch import Batch, joined_extras
 from rankgauge.core.ids import encode_id
 from rankgauge.core.run import RunExtras
 from rankgauge.errors import InputError, shown
@@ -64,7 +64,7 @@ def run_batches(log: Log, faults: Faults) -> Iterator[Batch]:
         if log.systems:
             part = replace(log, queries={row: q for row, q in log.queries.items() if log.systems.get(row) == name})
         collected = part.plain_rows("run") or part.collect(faults, "run", partial(_retrieved, part))
-        extras = _extras(part, faults)
+        extras = joined_extras((_extras(part, faults), collected.extras))
         failed = () if extras is None else tuple(encode_id(query, "query id") for query in extras.errors)
         system = name.encode("utf-8", "surrogateescape")
         yield replace(collected, system=system, extras=extras, failed=failed)
@@ -72,7 +72,7 @@ def run_batches(log: Log, faults: Faults) -> Iterator[Batch]:
 
 def _retrieved(log: Log, faults: Faults, row: int) -> list[Entry] | None:
     """The results on a row; None if it has only labels."""
-    record, line = log.records.records[row], int(log.records.line[row])
+    record = log.records.records[row]
     key = log.required_key(faults.source, "retrieved")
     if record.get(key) is None and _error(log, record) is not None:
         return []
@@ -87,15 +87,6 @@ def _retrieved(log: Log, faults: Faults, row: int) -> list[Entry] | None:
         entries = [(_text_id(doc, text), number) for (doc, number), text in zip(entries, texts, strict=True)]
     if log.fields:  # results with the same values are one
         entries = list({str(doc): (doc, number) for doc, number in reversed(entries)}.values())[::-1]
-    numbers = [number_from_json(number) for _, number in entries]
-    if any(a is not None and b is not None and a < b for a, b in pairwise(numbers)):
-        faults.add(
-            "order-against-scores",
-            [line],
-            expected="scores that decrease down the list",
-            found="an increasing one: results are ordered by score, not by position (distances? negate them)",
-            severity="warning",
-        )
     return entries
 
 

@@ -244,7 +244,7 @@ class Log:
             try:
                 entries = read(faults, row)
                 if entries is not None:
-                    entry_rows.add(line, query, entries)
+                    entry_rows.add(line, query, entries, is_list=not self._is_object(row, kind))
             except EvidenceError as error:
                 faults.add("shape", [line], expected=EVIDENCE_SHAPE, found=str(error))
             except StructureError as error:
@@ -252,6 +252,11 @@ class Log:
                 expected = error.expected or f"{STRUCTURES} as {what} documents"
                 faults.add("shape", [line], expected=expected, found=str(error), action=error.hint)
         return entry_rows.batch()
+
+    def _is_object(self, row: int, kind: Kind) -> bool:
+        """Whether the results on a row are an object of ids and scores, which has no order."""
+        value = self.records.records[row].get(self.keys.get("retrieved", ""))
+        return kind == "run" and isinstance(value, JsonPairs) and not self.fields
 
     def _relevant(self, faults: Faults, row: int) -> list[Entry] | None:
         """The labels on a row, none if it expects nothing; None if it has only results."""

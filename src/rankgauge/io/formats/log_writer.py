@@ -100,15 +100,15 @@ def _result_records(run: Run, own_id: Callable[[str], str] | None = None) -> Ite
     infinite = np.flatnonzero(np.isinf(run.scores))
     if len(infinite):
         raise infinite_score(run.docs[int(infinite[0])], run.queries[int(run.query[infinite[0]])])
-    is_sorted = all(a >= b for begin, end in pairwise(run.offsets.tolist()) for a, b in pairwise(run.scores[begin:end]))
-    best = run if is_sorted else run.ranked()
+    best = run.ranked()
     docs, scores, offsets = best.docs.to_text(), best.scores.tolist(), best.offsets.tolist()
     for row, query in enumerate(best.queries.to_text()):
-        retrieved = []
-        for doc, score in zip(
-            docs[offsets[row] : offsets[row + 1]], scores[offsets[row] : offsets[row + 1]], strict=True
-        ):
-            result: LogRecord = {"id": doc if own_id is None else own_id(doc), "score": int_if_exact(score)}
+        retrieved, place = [], slice(offsets[row], offsets[row + 1])
+        given = extras.given.get(query)
+        for doc, score in zip(docs[place], scores[place], strict=True):
+            result: LogRecord = {"id": doc if own_id is None else own_id(doc)}
+            if given is None or doc in given:
+                result["score"] = int_if_exact(score if given is None else given[doc])
             if (text := texts.get(doc)) is not None:
                 result["text"] = replace_lone_surrogates(text)
             if doc in metadata:

@@ -284,6 +284,8 @@ def write_run(run: Run, out: str | Path, *, tag: str | None = None, inputs: Iter
     write_answers(answers, out, name, inputs)
     if lost := lost_extras(run.extras):
         warn_user(f"{out}: {dropped_text(lost)}")
+    if lost := lost_scores(run.extras):
+        warn_user(f"{out}: {replaced_text(lost)}")
 
 
 def dropped_text(lost: Sequence[str]) -> str:
@@ -298,6 +300,17 @@ def lost_extras(extras: RunExtras | None) -> list[str]:
     texts, metadata = len(extras.texts), len(extras.metadata)
     lost = [f"the texts of {plural(texts, 'document')}"] if texts else []
     return lost + ([f"the metadata of {plural(metadata, 'document')}"] if metadata else [])
+
+
+def lost_scores(extras: RunExtras | None) -> list[str]:
+    """The scores that do not give the order of their lists, which a format loses that needs scores that do."""
+    count = 0 if extras is None else sum(bool(scores) for scores in extras.given.values())
+    return [f"the scores of {plural(count, 'list')} that do not give the order"] if count else []
+
+
+def replaced_text(lost: Sequence[str]) -> str:
+    """What to say of scores that are lost."""
+    return f"{' and '.join(lost)} are replaced by descending ranks: write a log to use a threshold (.jsonl)"
 
 
 def write_answers(

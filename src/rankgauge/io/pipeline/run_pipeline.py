@@ -16,7 +16,7 @@ import numpy as np
 
 from rankgauge.core import ranking
 from rankgauge.core.arrays import group_of
-from rankgauge.core.batch import Batch, concatenate_batches
+from rankgauge.core.batch import Batch, concatenate_batches, joined_extras
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.hits import Hits
 from rankgauge.core.hits_builder import HitsBuilder
@@ -89,7 +89,7 @@ class RunBuilder:
     def attach(self, rows: Batch) -> None:
         """Keep what a batch of this run knows besides its rows."""
         if rows.extras is not None or rows.failed:
-            self._extras, self._failed = rows.extras, rows.failed
+            self._extras, self._failed = joined_extras((rows.extras, self._extras)), rows.failed
 
     def add(self, rows: Batch) -> None:
         """Check, rank and join the rows of whole queries, each of them contiguous.

@@ -63,7 +63,7 @@ def wrong_refusal(hits: Hits) -> PerQuery:
     Formula: 1 if not answered, else 0
     """
     answers = _answers(hits)
-    return _among(~answers.is_answered, answers.is_classed & ~answers.is_unanswerable & answers.is_measurable)
+    return _among(~answers.is_answered, answers.is_classed & ~answers.is_unanswerable)
 
 
 @measure("FalseAnswer", aliases=("false_answer",), judged_only=False, missing=None, scale=LOWER)
@@ -75,7 +75,7 @@ def false_answer(hits: Hits) -> PerQuery:
     Formula: 1 if answered, else 0
     """
     answers = _answers(hits)
-    return _among(answers.is_answered, answers.is_classed & answers.is_unanswerable & answers.is_measurable)
+    return _among(answers.is_answered, answers.is_classed & answers.is_unanswerable)
 
 
 @measure("RightRefusal", aliases=("right_refusal",), judged_only=False, missing=None)

@@ -60,6 +60,26 @@ class RankedResults(NamedTuple):
     repeated: int = 0
     fault: ScoreFault | None = None
 
+    def first(self, k: int) -> RankedResults:
+        """The first ``k`` results."""
+        return self._replace(ids=self.ids[:k], scores=None if self.scores is None else self.scores[:k])
+
+    @property
+    def run_scores(self) -> list[float]:
+        """Scores by which a run has exactly this order."""
+        if self.given is None and self.scores is not None:
+            return list(self.scores)
+        return [float(number) for number in range(len(self.ids), 0, -1)]
+
+    @property
+    def given(self) -> dict[str, float] | None:
+        """The scores if they do not give the order by themselves, nothing if there are none; None if they do."""
+        if self.scores is None:
+            return {} if self.ids else None
+        offsets, scores = np.array([0, len(self.ids)]), np.array(self.scores, dtype=np.float64)
+        is_changed = len(ranking.in_list_order(offsets, Ids.from_text(self.ids), scores)[1]) > 0
+        return dict(zip(self.ids, self.scores, strict=True)) if is_changed else None
+
 
 class ReadAnswer(NamedTuple):
     """The ranking of an answer; the id of each of its documents, in their own order; and where their texts are."""
@@ -104,7 +124,7 @@ class AnswerRules:
     def facts(self, results: RankedResults, error: str | None = None, short_of: int = 0) -> AnswerFacts:
         """What is known of an answer besides its results."""
         repeated, collapsed = (0, results.repeated) if self.unit == "document" else (results.repeated, 0)
-        return AnswerFacts(error, repeated, collapsed, results.fault, short_of=short_of)
+        return AnswerFacts(error, repeated, collapsed, results.fault, short_of=short_of, given=results.given)
 
     def short_of(self, results: RankedResults, k: int, *, passes_k: bool) -> int:
         """k if there are fewer results and more may be had: k was not passed on, or chunks collapsed; otherwise 0."""
@@ -174,16 +194,6 @@ def answer_of(result: Any) -> Answer:
         raise NoAnswer(f"returned {'None' if result is None else type(result).__name__}, expected a list of documents")
     has_order = not isinstance(documents, (set, frozenset))
     return Answer(list(documents), has_order, was_lazy=not isinstance(documents, (list, tuple, set, frozenset)))
-
-
-def run_scores(ids: Sequence[str], scores: Sequence[float] | None) -> list[float]:
-    """Scores by which a run has exactly this order: the given ones if they do, otherwise descending rank numbers."""
-    if scores is not None:
-        values, docs, offsets = np.array(scores, dtype=np.float64), Ids.from_text(ids), np.array([0, len(ids)])
-        orders = (ranking.order(offsets, docs, values, compat) for compat in ranking.COMPATS)
-        if all(np.array_equal(order, np.arange(len(ids))) for order in orders):
-            return list(scores)
-    return [float(number) for number in range(len(ids), 0, -1)]
 
 
 def _floats(values: Collection[Any]) -> list[float] | None:
@@ -428,6 +438,7 @@ class AnswerFacts:
     scores contradict the order of the results. ``latency`` is the seconds of the attempt that was answered, and
     ``overhead`` those of everything else: failed attempts, pauses, and reading the answer. ``short_of`` is k if
     there are fewer results and more may be had, otherwise 0. ``details`` are the texts and metadata of results.
+    ``given`` are their scores if these do not give their order.
     """
 
     error: str | None = None
@@ -438,6 +449,7 @@ class AnswerFacts:
     short_of: int = 0
     latency: float | None = None
     details: Sequence[ResultDetail] = ()
+    given: Mapping[str, float] | None = None
 
     def __or__(self, other: AnswerFacts) -> AnswerFacts:
         """Of the same query, asked of two retrievers."""

@@ -25,7 +25,7 @@ from rankgauge.retrieval.asking.answers import Answer, answer_of
 from rankgauge.retrieval.asking.event_loops import WAIT_SECONDS, run_in_thread, run_without_loop, start_in_loop
 from rankgauge.retrieval.asking.failures import CallEnded, failure_text, pause_before_retry
 from rankgauge.retrieval.asking.retriever_functions import CaseRequest, RetrieverFunction, is_awaitable
-from rankgauge.retrieval.code_policy import restore_folder
+from rankgauge.retrieval.code_policy import own_folder
 
 CallHandler = Callable[[int, "CallResult"], None]
 
@@ -227,12 +227,10 @@ def ask_all(
 ) -> None:
     """Send every query from synchronous code: in this thread if nothing needs an event loop, otherwise in one.
 
-    In both cases ``handle`` is called in this thread. Afterward the working folder is the one in which code was loaded.
+    In both cases ``handle`` is called in this thread. Afterward the working folder is the one before.
     """
-    try:
+    with own_folder():
         _ask_all(retriever, queries, calls, handle)
-    finally:
-        restore_folder()
 
 
 def _ask_all(

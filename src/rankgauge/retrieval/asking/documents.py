@@ -458,7 +458,14 @@ class ReturnedDetails:
                 new.append((name, new_text, new_metadata))
         return new
 
-    def extras(self, latencies: Mapping[str, float | None], errors: Mapping[str, str], k: int) -> RunExtras:
+    def extras(
+        self,
+        latencies: Mapping[str, float | None],
+        errors: Mapping[str, str],
+        k: int,
+        given: Mapping[str, Mapping[str, float] | None],
+    ) -> RunExtras:
         """The extras of a run; latencies are in seconds, None if one is not known."""
+        scores = {query: values for query, values in given.items() if values is not None}
         latency_ms = {query: seconds * 1000.0 for query, seconds in latencies.items() if seconds is not None}
-        return RunExtras(self.texts, self.metadata, latency_ms, dict(errors), k)
+        return RunExtras(self.texts, self.metadata, latency_ms, dict(errors), k, given=scores)

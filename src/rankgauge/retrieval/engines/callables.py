@@ -18,7 +18,7 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, RunExtras, Status
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.byte_streams import sha256_of_file
-from rankgauge.retrieval.asking.answers import AnswerFacts, AnswerRules, RankedResults, record_answer, run_scores
+from rankgauge.retrieval.asking.answers import AnswerFacts, AnswerRules, RankedResults, record_answer
 from rankgauge.retrieval.asking.calls import CallResult, ask_all
 from rankgauge.retrieval.asking.documents import IdSource, ReturnedDetails
 from rankgauge.retrieval.asking.retriever_functions import CaseRequest, retriever_function
@@ -122,28 +122,22 @@ def extras_of_answers(answers: Mapping[str, AnswerFacts], k: int) -> RunExtras:
         returned.add(facts.details)
     latencies = {query: facts.latency for query, facts in answers.items()}
     errors = {query: facts.error for query, facts in answers.items() if facts.error is not None}
-    return returned.extras(latencies, errors, k)
-
-
-def first_results(ranking: RankedResults, k: int) -> tuple[list[str], list[float]]:
-    """The ids of the first ``k`` results, and scores that give them exactly this order."""
-    ids = ranking.ids[:k]
-    return list(ids), run_scores(ids, None if ranking.scores is None else ranking.scores[:k])
+    return returned.extras(latencies, errors, k, {query: facts.given for query, facts in answers.items()})
 
 
 def ranked_results_run(
     name: str, queries: Ids, rankings: Sequence[RankedResults], failed: np.ndarray[Any, np.dtype[np.bool_]], k: int
 ) -> Run:
     """The run of the first ``k`` results of each ranking, with scores that give them exactly this order."""
-    results = [first_results(ranking, k) for ranking in rankings]
-    sizes = np.array([len(ids) for ids, _ in results], dtype=np.int64)
+    results = [ranking.first(k) for ranking in rankings]
+    sizes = np.array([len(result.ids) for result in results], dtype=np.int64)
     status = np.where(failed, Status.FAILED, np.where(sizes > 0, Status.ANSWERED, Status.EMPTY))
     return Run(
         name=name,
         queries=queries,
         offsets=frozen(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)),
-        docs=Ids.from_text([doc for ids, _ in results for doc in ids], "document id"),
-        scores=frozen(np.array([score for _, scores in results for score in scores], dtype=np.float64)),
+        docs=Ids.from_text([doc for result in results for doc in result.ids], "document id"),
+        scores=frozen(np.array([score for result in results for score in result.run_scores], dtype=np.float64)),
         status=frozen(status.astype(np.uint8)),
         holds_empty=True,
     )
