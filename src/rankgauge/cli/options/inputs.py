@@ -309,19 +309,20 @@ MAX_FAILURES: Option = declared_options(BenchmarkSettings, "max_failures")[0]
 
 
 def _apply_code_policy(context: click.Context, parameter: click.Parameter, is_refused: bool) -> Any:
-    """Apply the policy until the command ends."""
+    """Apply the policy until the command ends, or its words turn out to be wrong."""
     from rankgauge.retrieval.code_policy import CodePolicy, code_policy
 
+    root = context.find_root()  # which is closed in any case
     diverted: list[str] = []
 
     def announce(kind: str, path: str) -> None:
         if not diverted:
             diverted.append(path)
-            context.with_resource(own_output())
+            root.with_resource(own_output())
         origin = " from the working folder" if _is_in_working_folder(path) else ""
         print_message(f"loading code{origin}: {printable(path, None)} ({kind.lstrip('-')})")
 
-    context.with_resource(code_policy(CodePolicy(is_allowed=not is_refused, announce=announce)))
+    root.with_resource(code_policy(CodePolicy(is_allowed=not is_refused, announce=announce)))
 
 
 def _is_in_working_folder(path: str) -> bool:

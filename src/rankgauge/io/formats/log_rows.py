@@ -280,13 +280,15 @@ class Log:
         if value is None and graded is not None:
             return graded
         if key is None and graded is None and "evidence" in self.keys:
-            return None if self.keys.get("retrieved") in record else []
+            return None if self.keys.get("retrieved") in record and answerable_flag(record) is not False else []
         if key is None:
             key = self.required_key(faults.source, "grades" if "grades" in self.keys else "relevant")
         if value is None:
+            if key not in record and answerable_flag(record) is False:
+                return []
             if key not in record and self.keys.get("retrieved") in record:
                 return None
-            if key not in record and answerable_flag(record) is not False:
+            if key not in record:
                 query = self.queries[row]
                 hints = [NOTHING_HINT, f"to leave such cases out: {filtered_name(faults.source, key)}"]
                 if not self.fields and (others := other_label_keys(record, key)):

@@ -1,0 +1,284 @@
+"""What a row means, through every way in: nothing that a file says is ignored, and no gate passes on what it lacks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rankgauge import Conventions, InputError, RankgaugeWarning, Run, compare, evaluate, evaluate_runs, read_run
+from rankgauge.errors import InputTypeError
+from rankgauge.io.formats.log_writer import write_log
+from rankgauge.io.formats.trec import write_run
+from tests.conftest import Outcome
+
+Command = Callable[..., Outcome]
+pytestmark = pytest.mark.filterwarnings(f"ignore::{RankgaugeWarning.__module__}.{RankgaugeWarning.__name__}")
+
+
+def lines(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def found(query: str, *docs: Any, **others: Any) -> dict[str, Any]:
+    return {"query_id": query, "retrieved": list(docs), **others}
+
+
+def scored(**scores: float) -> list[dict[str, Any]]:
+    return [{"id": doc, "score": score} for doc, score in scores.items()]
+
+
+def values(outcome: Any) -> dict[str, Any]:
+    assert outcome.code in (0, 1), outcome.err
+    return dict(json.loads(outcome.out)["runs"][0]["measures"])
+
+
+# -- the order of a list, and its scores ----------------------------------------------------------------------------
+
+TIED = [("a", 1.0), ("b", 1.0), ("c", 1.0)]  # the rule for ties would have c first
+RISING = [("a", 0.1), ("b", 0.2), ("c", 0.3)]
+
+
+@pytest.mark.parametrize("results", [TIED, RISING], ids=["tied", "rising"])
+def test_the_order_of_a_list_is_the_ranking_through_every_way_in(
+    tmp_path: Path, results: list[tuple[str, float]]
+) -> None:
+    objects = [{"id": doc, "score": score} for doc, score in results]
+    log = lines(tmp_path / "log.jsonl", {**found("q", *objects), "relevant": ["a"]})
+    split = [{"query_id": "q", "relevant": ["a"], "retrieved": list("abc"), "scores": [score for _, score in results]}]
+    mapping = tmp_path / "run.json"
+    mapping.write_text(json.dumps({"q": objects}), encoding="utf-8")
+    assert evaluate(log, measures="RR")["RR"] == 1
+    assert evaluate(lines(tmp_path / "split.jsonl", *split), measures="RR")["RR"] == 1
+    assert evaluate({"q": ["a"]}, mapping, "RR")["RR"] == 1
+    assert evaluate({"q": ["a"]}, {"q": results}, "RR")["RR"] == 1
+    assert evaluate_runs({"q": ["a"]}, [lambda _: objects], "RR", queries={"q": "text"}).scores[0]["RR"] == 1
+    assert evaluate({"q": ["a"]}, {"q": dict(results)}, "RR")["RR"] == 1 / 3  # scores have no order of their own
+
+
+def test_scores_that_do_not_give_the_order_are_kept_beside_it(tmp_path: Path) -> None:
+    run = Run.from_lists({"q": TIED, "p": [("b", 2.0), ("a", 1.0)]})
+    assert run.scores.tolist() == [3.0, 2.0, 1.0, 2.0, 1.0]
+    assert run.extras is not None
+    assert run.extras.given == {"q": dict(TIED)}
+    write_log(tmp_path / "log.jsonl", run)
+    (tied, plain) = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert tied["retrieved"] == [{"id": doc, "score": 1} for doc in "abc"]
+    assert plain["retrieved"] == [{"id": "b", "score": 2}, {"id": "a", "score": 1}]
+    back = read_run(tmp_path / "log.jsonl")
+    assert back.docs.to_text() == ["a", "b", "c", "b", "a"]
+    with pytest.warns(RankgaugeWarning, match="the scores of 1 list that do not give the order are replaced"):
+        write_run(run, tmp_path / "run.trec")
+
+
+def test_a_threshold_sees_the_given_scores_live_and_in_the_log_of_the_same_answers(
+    tmp_path: Path, command: Command
+) -> None:
+    lines(tmp_path / "cases.jsonl", {"query": "one", "relevant": ["a"]}, {"query": "two", "answerable": False})
+    (tmp_path / "tied_search.py").write_text(
+        'def search(query): return [{"id": "a", "score": 0.4}, {"id": "b", "score": 0.4}]\n', encoding="utf-8"
+    )
+    asked = command(
+        *("evaluate", tmp_path / "cases.jsonl", f"{tmp_path}/tied_search.py:search", "-m", "FalseAnswer"),
+        *("--set", "measures.min_score=0.5", "--format", "json", "-o", tmp_path / "out.jsonl"),
+    )
+    again = command(
+        *("evaluate", tmp_path / "out.jsonl", "-m", "FalseAnswer", "--set", "measures.min_score=0.5"),
+        *("--format", "json"),
+    )
+    assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])["retrieved"][0]["score"] == 0.4
+    assert (asked.code, again.code) == (0, 0)
+    rows = [json.loads(outcome.out)["runs"][0]["measures"]["FalseAnswer"] for outcome in (asked, again)]
+    assert [row["value"] if isinstance(row, dict) else row for row in rows] == [0, 0]
+
+
+def test_a_threshold_on_scores_that_rise_is_refused(tmp_path: Path) -> None:
+    rows = [{**found("q", *scored(a=0.1, b=0.9)), "relevant": []}, {**found("p", *scored(a=0.3)), "relevant": ["a"]}]
+    with pytest.raises(InputError, match="those of 1 list rise"):
+        evaluate(lines(tmp_path / "log.jsonl", *rows), measures="FalseAnswer", conventions=Conventions(min_score=0.5))
+
+
+# -- answers and refusals -------------------------------------------------------------------------------------------
+
+
+def test_a_release_that_stops_refusing_fails(tmp_path: Path, command: Command) -> None:
+    def log(name: str, refusing: int) -> Path:
+        rows = [{**found(f"q{n}", "a"), "relevant": ["a"]} for n in range(10)]
+        nothing = [{**found(f"n{n}", *([] if n < refusing else ["a"])), "answerable": False} for n in range(10)]
+        return lines(tmp_path / name, *rows, *nothing)
+
+    before, after = log("before.jsonl", 9), log("after.jsonl", 0)
+    failed = command("gate", after, "--baseline", before, "-m", "FalseAnswer")
+    assert failed.code == 1, failed.out
+    assert command("gate", after, "--require", "FalseAnswer<=0.5").code == 1
+    assert command("gate", before, "--require", "FalseAnswer<=0.5").code == 0
+
+
+@pytest.mark.parametrize("no", [False, "false", "no", 0, "0", "No", "FALSE"])
+def test_a_flag_decides_whether_an_answer_exists(tmp_path: Path, no: object) -> None:
+    row = {**found("q", "a"), "relevant": ["a"], "answerable": no}
+    other = {**found("p", "a"), "relevant": ["a"]}
+    assert evaluate(lines(tmp_path / "log.jsonl", row, other), measures="FalseAnswer")["FalseAnswer"] == 1
+    cases = [{"query_id": "q", "relevant": ["a"], "answerable": no}, {"query_id": "p", "relevant": ["a"]}]
+    (tmp_path / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    results = {"q": ["a"], "p": ["a"]}
+    assert evaluate(tmp_path / "cases.json", results, "FalseAnswer")["FalseAnswer"] == 1
+
+
+@pytest.mark.parametrize(("key", "value"), [("answerable", "maybe"), ("refused", "perhaps"), ("cost", "1,5")])
+def test_a_value_that_is_neither_is_an_error_with_its_line(
+    tmp_path: Path, command: Command, key: str, value: str
+) -> None:
+    path = lines(
+        tmp_path / "log.jsonl", found("p", "a", relevant=["a"]), found("q", "a", relevant=["a"], **{key: value})
+    )
+    failed = command("evaluate", path)
+    assert failed.code == 2
+    assert "log.jsonl:2" in failed.err
+    assert value in failed.err
+
+
+def test_an_answer_without_relevant_documents_is_an_error(tmp_path: Path, command: Command) -> None:
+    path = lines(tmp_path / "log.jsonl", found("p", "a", relevant=["a"]), found("q", "a", relevant=[], answerable=True))
+    failed = command("evaluate", path)
+    assert (failed.code, "log.jsonl:2" in failed.err) == (2, True)
+
+
+# -- leaks and lost queries -----------------------------------------------------------------------------------------
+
+
+def test_a_run_that_lacks_the_leaking_queries_is_not_free_of_leaks(tmp_path: Path, command: Command) -> None:
+    cases = [{"query_id": f"q{n}", "relevant": ["a"], "forbidden": ["z"]} for n in range(3)]
+    (tmp_path / "cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    log = lines(tmp_path / "log.jsonl", found("q0", "a"), found("q1", "a"))
+    failed = command("gate", tmp_path / "cases.json", log, "--no-leaks")
+    assert failed.code == 2
+    assert "q2" in failed.out + failed.err
+
+
+def test_queries_of_one_side_are_not_paired_and_lost_ones_stop_a_pass(tmp_path: Path, command: Command) -> None:
+    def log(name: str, first: int, last: int, doc: str) -> Path:
+        return lines(tmp_path / name, *({**found(f"q{n:02}", doc), "relevant": ["a"]} for n in range(first, last)))
+
+    baseline, grown = log("baseline.jsonl", 0, 20, "a"), log("grown.jsonl", 0, 20, "b")
+    easy = log("easy.jsonl", 20, 40, "a")
+    with grown.open("a") as file:
+        file.write(easy.read_text())
+    assert command("gate", grown, "--baseline", baseline, "-m", "RR").code == 1
+    lost = command("gate", log("lost.jsonl", 0, 10, "a"), "--baseline", baseline, "-m", "RR")
+    assert lost.code == 1
+    assert "q10" in lost.out + lost.err
+
+
+def test_a_measure_without_a_paired_query_is_not_comparable() -> None:
+    one, other = {"q1": {"a": 1.0}}, {"q2": {"b": 1.0}}
+    compared = compare({"q1": {"a": 1}, "q2": {"b": 1}}, {"one": one, "other": other}, measures="RR")
+    (row,) = compared.differences
+    assert (row.n, row.difference, row.outcome(compared.alpha)) == (0, None, "not comparable")
+    assert "+0.000" not in str(compared)
+
+
+# -- Python ---------------------------------------------------------------------------------------------------------
+
+
+def test_texts_of_queries_are_a_dict_or_a_clear_error() -> None:
+    labels, results = {"q": ["a"]}, {"one": {"q": ["a"]}, "other": {"q": ["b"]}}
+    assert compare(labels, results, measures="RR", queries={"q": "a text"}).texts == {"q": "a text"}
+    with pytest.raises(InputTypeError, match="queries must be a file, or texts by id"):
+        compare(labels, results, measures="RR", queries=7)
+
+
+def test_each_query_of_a_dict_is_read_by_its_own_form() -> None:
+    labels = {"q": ["a"], "p": {"a": 0, "b": 3}}
+    assert evaluate(labels, {"q": ["a"], "p": ["a", "b"]}, "RR")["RR"] == (1 + 1 / 2) / 2
+    assert evaluate(dict(reversed(labels.items())), {"q": ["a"], "p": ["a", "b"]}, "RR")["RR"] == (1 + 1 / 2) / 2
+    results = {"q": ["x", "a"], "p": {"a": 1.0, "b": 2.0}}
+    for mixed in (results, dict(reversed(results.items()))):
+        assert evaluate(labels, mixed, "RR")["RR"] == (1 / 2 + 1) / 2
+
+
+# -- what code of the user does -------------------------------------------------------------------------------------
+
+CODE = """
+import os, sys
+
+def leaves(query): sys.exit(0)
+def prints(query):
+    print("noise")
+    os.write(1, b"more noise\\n")
+    return ["a"]
+def moves(query):
+    os.makedirs("elsewhere", exist_ok=True)
+    os.chdir("elsewhere")
+    return ["a"]
+"""
+
+
+def called(folder: Path, function: str, *words: str) -> subprocess.CompletedProcess[str]:
+    (folder / "users_code.py").write_text(CODE, encoding="utf-8")
+    lines(folder / "cases.jsonl", {"query": "one", "relevant": ["a"]}, {"query": "two", "relevant": ["a"]})
+    line = [sys.executable, "-m", "rankgauge", *words[:1], "cases.jsonl", f"./users_code.py:{function}", *words[1:]]
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_code_that_ends_the_process_never_passes(tmp_path: Path) -> None:
+    done = called(tmp_path, "leaves", "gate", "--require", "RR>=0")
+    assert done.returncode not in (0, 130), done.stdout
+
+
+def test_what_code_prints_is_no_part_of_the_output(tmp_path: Path) -> None:
+    done = called(tmp_path, "prints", "evaluate", "-m", "RR", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    json.loads(done.stdout)
+    assert "noise" in done.stderr
+    assert "more noise" in done.stderr
+
+
+def test_code_that_changes_the_folder_moves_no_output(tmp_path: Path) -> None:
+    done = called(tmp_path, "moves", "evaluate", "-m", "RR", "-o", "out.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.jsonl").is_file()
+    assert not list(tmp_path.rglob("*.journal"))
+
+
+# -- text from data -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["trec", "csv"])
+def test_an_id_with_a_line_break_forges_no_row(tmp_path: Path, command: Command, format: str) -> None:
+    forged = "q\nRR all 1.0000"
+    path = lines(tmp_path / "log.jsonl", found(forged, "b", relevant=["a"]))
+    failed = command("evaluate", path, "-m", "RR", "-q", "--format", format)
+    assert failed.code == 2
+    assert "all 1.0000" not in failed.out
+
+
+def test_no_line_of_a_table_is_one_that_a_runner_executes(tmp_path: Path, command: Command) -> None:
+    path = lines(tmp_path / "log.jsonl", found("::error::x", "a", relevant=["a"]))
+    done = command("evaluate", path, "-m", "RR", "-q", "--format", "csv")
+    assert done.code == 0
+    assert not any(line.startswith(("::", "##[")) for line in done.out.splitlines())
+
+
+def test_the_cases_of_a_file_are_its_list(tmp_path: Path, command: Command) -> None:
+    tests = [{"question": f"q{n}", "expected_sources": ["a"]} for n in range(3)]
+    document = {"defaults": {"question": "other", "expected_sources": ["b"]}, "tests": tests}
+    (tmp_path / "cases.json").write_text(json.dumps(document), encoding="utf-8")
+    results = lines(tmp_path / "log.jsonl", *({"query": f"q{n}", "retrieved": ["a"]} for n in range(3)))
+    done = command("evaluate", tmp_path / "cases.json", results, "-m", "RR", "--format", "json")
+    assert done.code == 0, done.err
+    assert "defaults" in done.err + done.out
+
+
+def test_merged_keys_of_yaml_are_keys(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "cases.yaml").write_text(
+        "base: &base\n  forbidden: [z]\ncases:\n  - <<: *base\n    query_id: q\n    relevant: [a]\n", encoding="utf-8"
+    )
+    log = lines(tmp_path / "log.jsonl", found("q", "a", "z"))
+    assert command("gate", tmp_path / "cases.yaml", log, "--no-leaks").code == 1
