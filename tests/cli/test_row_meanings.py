@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 
-from rankgauge import Conventions, InputError, RankgaugeWarning, Run, compare, evaluate, evaluate_runs, read_run
+from rankgauge import (
+    Conventions,
+    InputError,
+    RankgaugeWarning,
+    Reading,
+    Run,
+    compare,
+    evaluate,
+    evaluate_runs,
+    read_run,
+)
 from rankgauge.errors import InputTypeError
 from rankgauge.io.formats.log_writer import write_log
 from rankgauge.io.formats.trec import write_run
@@ -282,3 +292,44 @@ def test_merged_keys_of_yaml_are_keys(tmp_path: Path, command: Command) -> None:
     )
     log = lines(tmp_path / "log.jsonl", found("q", "a", "z"))
     assert command("gate", tmp_path / "cases.yaml", log, "--no-leaks").code == 1
+
+
+def test_a_leak_of_a_query_without_labels_fails(tmp_path: Path, command: Command) -> None:
+    labeled = [found(f"q{n}", "a", relevant=["a"], forbidden=["z"]) for n in range(3)]
+    path = lines(tmp_path / "log.jsonl", *labeled, found("other", "b", "z", forbidden=["z"]))
+    failed = command("gate", path, "--no-leaks")
+    assert failed.code == 1
+    assert "1 of 4" in failed.out
+    scores = evaluate(path, measures="RR Leak")
+    assert (scores["RR"], scores["Leak"]) == (1, 1 / 4)
+    clean = lines(tmp_path / "clean.jsonl", *labeled, found("other", "b", forbidden=["z"]))
+    assert command("gate", clean, "--no-leaks").code == 0
+    pairs = tmp_path / "forbidden.txt"
+    pairs.write_text("other b\n", encoding="utf-8")
+    results = {"q": ["a"], "other": ["b"]}
+    reading = Reading(forbidden=str(pairs))
+    assert evaluate({"q": ["a"]}, results, "RR Leak", reading=reading)["Leak"] == 1
+
+
+def test_a_row_without_labels_expects_neither_something_nor_nothing(tmp_path: Path) -> None:
+    rows = [found("q", "a", relevant=["a"]), found("p", "a", answerable=False), found("o", "b", forbidden=["z"])]
+    scores = evaluate(lines(tmp_path / "log.jsonl", *rows), measures="RR FalseAnswer Leak")
+    assert (scores["RR"], scores["FalseAnswer"], scores["Leak"]) == (1, 1, 0)
+    assert scores.class_sizes == (1, 1)
+
+
+def test_a_rule_applies_to_queries_without_labels(tmp_path: Path, command: Command) -> None:
+    documents = [{"id": "x", "tenant": "a"}, {"id": "y", "tenant": "b"}]
+    rows = [
+        found("q", documents[0], relevant=["x"], tenant="a"),
+        found("p", documents[0], tenant="b"),
+        found("o", documents[1], tenant="b"),
+    ]
+    path = lines(tmp_path / "log.jsonl", *rows)
+    failed = command("gate", path, "--no-leaks", "--forbid", "tenant != case.tenant")
+    assert failed.code == 1
+    assert "1 of 3" in failed.out
+    scores = evaluate(path, measures="RR Leak", conventions=Conventions(forbid=("tenant != case.tenant",)))
+    assert (scores["RR"], scores["Leak"]) == (1, 1 / 3)
+    lines(path, *rows[:1], *rows[2:])
+    assert command("gate", path, "--no-leaks", "--forbid", "tenant != case.tenant").code == 0

@@ -25,7 +25,7 @@ from rankgauge.core.arrays import (
     within,
 )
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.ids import IdIndex, Ids, Ints, repeated
+from rankgauge.core.ids import IdIndex, Ids, Ints, encode_id, repeated
 from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError, InputTypeError, found_text, shown
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 LARGEST_GRADE = 127
 ANSWERABLE = "answerable"  # the column of queries that says whether any document is expected
+UNLABELED = "unlabeled"  # its value for queries of which only forbidden documents are known
 MANY_ENTRIES = 1 << 14  # whose arrays are large
 JudgmentKind = Literal["grades", "subtopics", "evidence", "passages", "labels"]
 
@@ -58,6 +59,7 @@ class Qrels(HtmlView):
     columns: Mapping[str, Column] = field(default_factory=dict)
     by_group: SubtopicJudgments | PassageJudgments | None = None
     forbidden: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by query: documents not to be returned
+    further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # columns of queries without judgments
 
     @classmethod
     def from_columns(
@@ -302,8 +304,12 @@ class Qrels(HtmlView):
         }
 
     def with_columns(self, columns: Mapping[str, Any] | None) -> Qrels:
-        """These judgments with additional columns of the queries."""
-        return replace(self, columns={**self.columns, **query_columns(columns, self.queries)})
+        """These judgments with additional columns of the queries; those of other queries are kept apart."""
+        names, further = set(self.queries.to_text()), {**self.further}
+        for name, values in (columns or {}).items():
+            if isinstance(values, Mapping) and (others := {q: value for q, value in values.items() if q not in names}):
+                further[name] = others
+        return replace(self, columns={**self.columns, **query_columns(columns, self.queries)}, further=further)
 
     def with_evidence(self, evidence: Evidence | None) -> Qrels:
         """These judgments with pieces of evidence as subtopics; its documents are judged already."""
@@ -338,12 +344,14 @@ class Qrels(HtmlView):
     def with_forbidden(self, documents: Mapping[str, Iterable[str]]) -> Qrels:
         """These judgments with documents that must not be returned, by query; one that is relevant is an error.
 
-        A forbidden document is judged nonrelevant. Queries that are not judged are left out.
+        A forbidden document is judged nonrelevant. Queries that are not judged are added: only leaks are counted there.
         """
         listed = {query: [docs] if isinstance(docs, str) else list(docs) for query, docs in documents.items()}
         if not any(listed.values()):
             return self
         names = self.queries.to_text()
+        if added := [query for query, docs in listed.items() if docs and query not in set(names)]:
+            return self.with_unlabeled(added).with_forbidden(documents)
         forbidden = {query: dict.fromkeys(self.forbidden.get(query, ())) for query in names}
         for query, docs in listed.items():
             if query in forbidden:
@@ -358,6 +366,17 @@ class Qrels(HtmlView):
                 )
         kept = {query: tuple(docs) for query, docs in forbidden.items() if docs}
         return replace(self.with_nonrelevant(kept), forbidden=kept)
+
+    def with_unlabeled(self, added: Sequence[str]) -> Qrels:
+        """These judgments with queries of which no relevant document is known, nor that there is none."""
+        names = self.queries.to_text()
+        columns = {
+            name: {**self.further.get(name, {}), **dict(zip(names, values.tolist(), strict=True))}
+            for name, values in self.columns.items()
+        }
+        marks = {**dict.fromkeys(names, True), **columns.get(ANSWERABLE, {}), **dict.fromkeys(added, UNLABELED)}
+        made = replace(self, columns={}).with_queries([encode_id(query, "query id") for query in added])
+        return made.with_columns({**columns, ANSWERABLE: marks})
 
     def with_nonrelevant(self, documents: Mapping[str, Sequence[str]]) -> Qrels:
         """These judgments with further documents of grade 0, those that have a grade already excepted."""
@@ -406,6 +425,14 @@ def expects_nothing(columns: Mapping[str, Column], count: int) -> NDArray[np.boo
     if column is None:
         return np.zeros(count, dtype=bool)
     return np.array([value is False for value in column.tolist()], dtype=bool)
+
+
+def are_unlabeled(columns: Mapping[str, Column], count: int) -> NDArray[np.bool_]:
+    """Of which queries only forbidden documents are known: measures of rankings have no value there."""
+    column = columns.get(ANSWERABLE)
+    if column is None:
+        return np.zeros(count, dtype=bool)
+    return np.array([value == UNLABELED for value in column.tolist()], dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import numpy as np
 import rankgauge.errors
 from rankgauge.core.arrays import Column, query_columns
 from rankgauge.core.ids import Ids
-from rankgauge.core.qrels import Qrels, expects_nothing
+from rankgauge.core.qrels import Qrels, are_unlabeled, expects_nothing
 from rankgauge.core.run import Status
 from rankgauge.distributed.kernel import (
     DOC,
@@ -169,6 +169,7 @@ def _facts(table: Any, queries: Ids, measures: Sequence[Measure], columns: Mappi
         status=np.array([STATUSES.index(status) for status in table.column(STATUS).to_pylist()], dtype=np.uint8),
         without_relevant=without_relevant,
         expects_nothing=without_relevant & expects_nothing(columns, len(queries)),
+        unlabeled=without_relevant & are_unlabeled(columns, len(queries)),
         tied=np.array([[cutoff in row for cutoff in cutoffs] for row in tied], dtype=bool).reshape(
             len(tied), len(cutoffs)
         ),

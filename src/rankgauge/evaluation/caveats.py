@@ -14,7 +14,7 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import listing, plural, text_of
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ids, Ints
-from rankgauge.core.qrels import Qrels, expects_nothing
+from rankgauge.core.qrels import Qrels, are_unlabeled, expects_nothing
 from rankgauge.core.run import Status
 from rankgauge.errors import Note, shown
 from rankgauge.measures.measure import Measure
@@ -71,6 +71,7 @@ class JoinFacts:
     judged_in_pool: Ints  # of them, those among the first POOL_DEPTH whose grade is not negative
     tied: NDArray[np.bool_]  # queries × cutoffs: whether a tie with a judged document extends beyond the cutoff
     expects_nothing: NDArray[np.bool_]  # test cases without an answer: counted apart
+    unlabeled: NDArray[np.bool_]  # queries of which only forbidden documents are known
 
     @property
     def lists_only_relevant(self) -> bool:
@@ -109,6 +110,7 @@ class JoinFacts:
             judged_in_pool=count_by(top.query[top.grade >= 0], len(hits)),
             tied=tied,
             expects_nothing=without & expects_nothing(hits.columns, len(hits)),
+            unlabeled=without & are_unlabeled(hits.columns, len(hits)),
         )
 
 
@@ -153,7 +155,8 @@ def notes_on(
         _queries(facts, "queries-missing", _missing(facts), "judged but not in the run"),
         _queries(facts, "queries-failed", facts.status == Status.FAILED, "failed: not averaged"),
         _extra(facts, run_queries),
-        _queries(facts, "no-relevant", facts.without_relevant & ~facts.expects_nothing, "without relevant documents"),
+        _queries(facts, "no-relevant", _nothing_relevant(facts), "without relevant documents"),
+        _queries(facts, "queries-unlabeled", facts.unlabeled, "without labels, averaged by Leak alone"),
         _nothing_expected(facts),
         _negative(facts),
         _unjudged(facts),
@@ -192,6 +195,12 @@ def _queries(facts: JoinFacts, code: str, mask: NDArray[np.bool_], what: str) ->
     if not len(rows):
         return None
     return Note(code, f"{plural(len(rows), 'query')} {what}: {_sample(facts, rows)}")
+
+
+def _nothing_relevant(facts: JoinFacts) -> NDArray[np.bool_]:
+    """Queries whose judged documents are all not relevant, or that have none, and nothing says why."""
+    nothing: NDArray[np.bool_] = facts.without_relevant & ~facts.expects_nothing & ~facts.unlabeled
+    return nothing
 
 
 def _missing(facts: JoinFacts) -> NDArray[np.bool_]:

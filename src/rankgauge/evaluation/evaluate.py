@@ -14,7 +14,7 @@ from rankgauge.core.arrays import Floats
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import listing
 from rankgauge.core.hits import Hits, Joined
-from rankgauge.core.qrels import Qrels
+from rankgauge.core.qrels import Qrels, are_unlabeled
 from rankgauge.core.result_views import HtmlView, ResultTuple
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, UsageError, printable, shown, warn_user
@@ -231,7 +231,7 @@ def evaluate_measures(
         scores, joins_of_rankings = _scores_of_each(judgments, runs, requested, conventions, reading)
         evaluation = Evaluation(judgments, (), tuple(scores), texts, tuple(joins_of_rankings))
         return evaluation.uniquely_named()
-    joins = _joins(judgments, runs, requested, conventions, reading)
+    judgments, joins = _joins(judgments, runs, requested, conventions, reading)
     scores = [score(judgments, joined, requested, conventions) for joined in joins]
     _warn_of_swapped_values(joins)
     return Evaluation(judgments, tuple(joins), tuple(scores), texts).uniquely_named()
@@ -246,18 +246,24 @@ def _warn_of_swapped_values(joins: Sequence[Joined]) -> None:
 
 def _joins(
     qrels: Qrels, runs: Sequence[AnyRun], requested: tuple[Measure, ...], conventions: Conventions, reading: Reading
-) -> list[Joined]:
+) -> tuple[Qrels, list[Joined]]:
     """The join of each run; if a measure needs them, with the answers, for which the run is kept meanwhile.
 
-    What a rule forbids in one of the runs is judged nonrelevant for all of them.
+    What a rule forbids in one of the runs is judged nonrelevant for all of them. A rule applies to queries without
+    labels, too: the judgments returned have them.
     """
     from rankgauge.io.pipeline.parallel import join_each
 
     if not needs_answers(requested) and not conventions.forbid:
-        return join_each(qrels, runs, reading, conventions.compat)
+        return qrels, join_each(qrels, runs, reading, conventions.compat)
     from rankgauge.evaluation.run_answers import forbidden_by_rules, with_answers  # which most evaluations do without
 
     kept = join_each(qrels, runs, replace(reading, keep_rankings=True), conventions.compat)
+    others = _without_labels(qrels, kept) if conventions.forbid and conventions.split is None else []
+    if others:
+        qrels = qrels.with_unlabeled(others)
+        again = join_each(qrels, [one.run for one in kept if one.run is not None], reading, conventions.compat)
+        kept = [replace(joined, hits=other.hits) for joined, other in zip(kept, again, strict=True)]
     joins = [with_answers(qrels, joined, requested, conventions) for joined in kept]
     if qrels.by_group is None and (documents := forbidden_by_rules(joins)):
         whole = [joined.run for joined in joins if joined.run is not None]
@@ -266,7 +272,14 @@ def _joins(
             replace(joined, scored=replace(again.hits, answers=joined.hits.answers))
             for joined, again in zip(joins, judged, strict=True)
         ]
-    return joins if reading.keep_rankings else [replace(joined, run=None) for joined in joins]
+    return qrels, (joins if reading.keep_rankings else [replace(joined, run=None) for joined in joins])
+
+
+def _without_labels(qrels: Qrels, joins: Iterable[Joined]) -> list[str]:
+    """The queries of runs that are not among the judgments."""
+    judged = set(qrels.queries.to_text())
+    names = (name for joined in joins if joined.run is not None for name in joined.run.queries.to_text())
+    return [name for name in dict.fromkeys(names) if name not in judged]
 
 
 def needs_answers(measures: Iterable[Measure]) -> bool:
@@ -284,11 +297,11 @@ def _scores_of_each(
         if hasattr(run, "scores_like"):
             values: StoredValues = run
             empty = Run.from_dict({query: {} for query in qrels.queries.to_text()})
-            like = _joins(qrels, [empty], requested, conventions, reading)[0]
+            _, (like,) = _joins(qrels, [empty], requested, conventions, reading)
             scores.append(values.scores_like(score(qrels, like, requested, conventions), qrels))
             kept.append(None)
         else:
-            joins = _joins(qrels, [run], requested, conventions, reading)
+            _, joins = _joins(qrels, [run], requested, conventions, reading)
             scores += [score(qrels, joined, requested, conventions) for joined in joins]
             kept += joins
     return scores, kept
@@ -301,7 +314,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
 
         joined = with_answers(qrels, joined, requested, conventions)
     hits = joined.hits if joined.scored is None else joined.scored
-    if len(hits) and not np.any(hits.status != Status.MISSING):
+    if len(hits) and not np.any((hits.status != Status.MISSING) & ~are_unlabeled(hits.columns, len(hits))):
         samples = joined.sample if joined.queries else (), tuple(qrels.queries.head(3))
         raise no_common_query(joined.name, qrels.name, samples, _near_ids(joined))
     measures = tuple(measure.frozen(qrels) for measure in requested)
@@ -320,7 +333,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         qrels_sha256=None if joined.sha256 is None else qrels.sha256,
         queries=hits.queries.names,
         measures=measures,
-        values=query_values(hits, measures, facts.expects_nothing),
+        values=query_values(hits, measures, facts.expects_nothing | facts.unlabeled),
         averaged=averaged_queries(facts, conventions, measures),
         status=hits.status,
         without_relevant=facts.without_relevant,
@@ -385,8 +398,8 @@ def averaged_queries(facts: JoinFacts, conventions: Conventions, measures: Seque
     averaged: NDArray[np.bool_] = facts.status != Status.FAILED
     others = np.zeros(len(averaged), dtype=bool)
     if _counts_all(measures):
-        others = averaged & facts.expects_nothing
-    averaged &= ~facts.expects_nothing
+        others = averaged & (facts.expects_nothing | facts.unlabeled)
+    averaged &= ~facts.expects_nothing & ~facts.unlabeled
     if conventions.query_set == "both":
         averaged &= facts.status != Status.MISSING
     if conventions.no_relevant == "skip":

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import text_of
-from rankgauge.core.qrels import expects_nothing
+from rankgauge.core.qrels import are_unlabeled, expects_nothing
 from rankgauge.core.result_views import Columns, ResultList, Tabular
 from rankgauge.core.run import RunExtras, Status
 from rankgauge.errors import MeasureError, UsageError, printable
@@ -120,7 +120,7 @@ class Scores(Tabular):
         """Which queries count for a measure: for one of rankings, those that have an answer."""
         if measure.definition.over != "answerable":
             return self.averaged
-        counted: NDArray[np.bool_] = self.averaged & ~self._unanswerable
+        counted: NDArray[np.bool_] = self.averaged & ~self._unanswerable & ~self._unlabeled
         return counted
 
     @property
@@ -129,10 +129,15 @@ class Scores(Tabular):
         return nothing
 
     @property
+    def _unlabeled(self) -> NDArray[np.bool_]:
+        unlabeled: NDArray[np.bool_] = self.without_relevant & are_unlabeled(self.columns, len(self.queries))
+        return unlabeled
+
+    @property
     def class_sizes(self) -> tuple[int, int]:
         """How many of the queries that count have an answer, and how many have none."""
         without = int((self.averaged & self._unanswerable).sum())
-        return int(self.averaged.sum()) - without, without
+        return int((self.averaged & ~self._unlabeled).sum()) - without, without
 
     def leaks(self, measure: Measure) -> list[Leak]:
         """The forbidden documents that a measure counts: those above its cutoff, of queries that are averaged."""
@@ -156,7 +161,7 @@ class Scores(Tabular):
         failed = self.status == Status.FAILED
         if self.conventions.no_relevant == "skip":
             failed &= ~self.without_relevant
-        failed &= ~(self.without_relevant & expects_nothing(self.columns, len(self.queries)))
+        failed &= ~self._unanswerable & ~self._unlabeled
         if not failed.any():
             return None
         out = {}

@@ -6,7 +6,7 @@ Labels are relevant ids or grades, evidence, and forbidden documents. ``question
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from rankgauge.core.batch import Batch
-from rankgauge.core.ids import Ids
-from rankgauge.core.qrels import ANSWERABLE
+from rankgauge.core.ids import Ids, encode_id
+from rankgauge.core.qrels import ANSWERABLE, UNLABELED
 from rankgauge.core.subtopic_judgments import Evidence
 from rankgauge.errors import InputError, Note, shown
 from rankgauge.io.faults import Faults
@@ -131,8 +131,11 @@ class Log:
                 check_object_labels(faults.source, self.records, key)
             rows = self.collect(faults, "qrels", read)
         self._check_flags(faults, rows.empty)
-        columns = {**self.columns(), **self.answerable(rows.empty)}
-        return replace(rows, columns=columns, evidence=self._evidence(), forbidden=self.forbidden(faults))
+        evidence, forbidden = self._evidence(), self.forbidden(faults)
+        labeled = {*rows.query.distinct[1], *rows.empty}
+        guarded = {encode_id(query, "query id") for query in forbidden}
+        columns = {**self.columns(), **self.answerable(rows.empty, guarded - labeled)}
+        return replace(rows, columns=columns, evidence=evidence, forbidden=forbidden)
 
     def _check_flags(self, faults: Faults, empty: Sequence[bytes]) -> None:
         """Report flags that are neither true nor false, and cases that have an answer and list nothing."""
@@ -186,14 +189,14 @@ class Log:
             empty=tuple(queries[row] for row in np.flatnonzero(sizes == 0).tolist()),
         )
 
-    def answerable(self, empty: Sequence[bytes]) -> dict[str, dict[str, Any]]:
-        """Which queries have an answer, as a column, if some have none: nothing is expected for them."""
+    def answerable(self, empty: Sequence[bytes], unlabeled: Collection[bytes] = ()) -> dict[str, dict[str, Any]]:
+        """Which queries have an answer, as a column, if some have none, or only forbidden documents."""
         records = self.records.records
         nothing = {query for query in empty if answerable_flag(records[self.first_rows[query]]) is not True}
-        if not nothing:
+        if not nothing and not unlabeled:
             return {}
-        queries = {query.decode("utf-8", "surrogateescape"): query not in nothing for query in self.first_rows}
-        return {ANSWERABLE: queries}
+        marks = {query: UNLABELED if query in unlabeled else query not in nothing for query in self.first_rows}
+        return {ANSWERABLE: {query.decode("utf-8", "surrogateescape"): mark for query, mark in marks.items()}}
 
     def columns(self) -> dict[str, dict[str, Any]]:
         """Every key with a scalar that has no other role: column → query id → value, that of the first row."""
