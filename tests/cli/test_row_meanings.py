@@ -333,3 +333,73 @@ def test_a_rule_applies_to_queries_without_labels(tmp_path: Path, command: Comma
     assert (scores["RR"], scores["Leak"]) == (1, 1 / 3)
     lines(path, *rows[:1], *rows[2:])
     assert command("gate", path, "--no-leaks", "--forbid", "tenant != case.tenant").code == 0
+
+
+def test_questions_get_ids_that_a_run_can_hold(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "questions.txt").write_text("How do I reset it?\nWhere is my invoice?\n", encoding="utf-8")
+    (tmp_path / "plain_search.py").write_text("def find(query): return ['a', 'b']\n", encoding="utf-8")
+    words = ("runs", "fetch", "--retriever", "./plain_search.py:find", "--queries", "questions.txt", "-o")
+    done = command(*words, "run.trec")
+    assert done.code == 0, done.err
+    assert "questions are named q1 to q2" in done.err
+    assert read_run("run.trec").queries.to_text() == ["q1", "q2"]
+    texts = [json.loads(line) for line in (tmp_path / "run.trec.queries.jsonl").read_text().splitlines()]
+    assert texts == [{"_id": "q1", "text": "How do I reset it?"}, {"_id": "q2", "text": "Where is my invoice?"}]
+    assert command(*words, "run.jsonl").code == 0  # a log holds questions as they are
+    assert read_run("run.jsonl").queries.to_text() == ["How do I reset it?", "Where is my invoice?"]
+
+
+def test_quotes_that_are_in_no_chunk_stay_in_the_denominator(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    chunks = [
+        {"_id": f"c{n}", "text": f"the {word} cat sat on the {word} mat"} for n, word in enumerate(("red", "blue"))
+    ]
+    lines(tmp_path / "chunks.jsonl", *chunks)
+    quotes = [["the red cat sat"], ["a quote of nothing here"], ["the blue cat sat", "another text of nowhere"]]
+    labels = [{"query_id": f"q{n}", "query": f"q{n}", "gold": texts} for n, texts in enumerate(quotes)]
+    lines(tmp_path / "gold.jsonl", *labels)
+    results = {f"q{n}": {"c0": 2.0, "c1": 1.0} for n in range(3)}
+    (tmp_path / "run.json").write_text(json.dumps(results), encoding="utf-8")
+    done = command("labels", "resolve", "gold.jsonl", "--chunks", "chunks.jsonl", "-o", "out.qrels")
+    assert done.code == 0, done.err
+    assert "2 in no chunk, written as labels that nothing matches" in done.err
+    resolved = evaluate("out.qrels", "run.json", "StRecall@5", reading=Reading(qrels_format="ndeval"))
+    direct = command(
+        *("evaluate", "gold.jsonl", "run.json", "--set", "reading.chunks=chunks.jsonl", "-m", "StRecall@5"),
+        *("--format", "json"),
+    )
+    assert direct.code == 0, direct.err
+    value = json.loads(direct.out)["runs"][0]["measures"]["StRecall@5"]
+    assert resolved["StRecall@5"] == (1 + 0 + 1 / 2) / 3 == (value["value"] if isinstance(value, dict) else value)
+
+
+def test_an_entry_that_ends_in_a_slash_is_a_folder(tmp_path: Path, command: Command) -> None:
+    row = found("q", "a", "beta/z.md", relevant=["a"], forbidden=["beta/"])
+    failed = command("gate", lines(tmp_path / "log.jsonl", row), "--no-leaks")
+    assert failed.code == 1
+    assert "beta/z.md" in failed.out
+
+
+def test_forbidden_entries_that_match_no_id_are_counted(tmp_path: Path, command: Command) -> None:
+    path = lines(tmp_path / "log.jsonl", found("q", "a", "b", relevant=["a"], forbidden=["nowhere", "x/"]))
+    done = command("gate", path, "--no-leaks", "--forbid", "id under doc/beta/")
+    assert done.code == 0
+    assert "3 of 3 forbidden entries and rules match no id seen: 'nowhere', 'x/', 'id under doc/beta/'" in done.err
+
+
+@pytest.mark.parametrize("entry", ["Docs/A.md", "/docs/a.md", "docs/a", "docs/a.md/"])
+def test_an_entry_that_is_nearly_an_id_is_an_error(tmp_path: Path, command: Command, entry: str) -> None:
+    path = lines(tmp_path / "log.jsonl", found("q", "x", "docs/a.md", relevant=["x"], forbidden=[entry]))
+    failed = command("gate", path, "--no-leaks")
+    assert failed.code == 2
+    assert "'docs/a.md' is nearly the same" in failed.err
+
+
+def test_documents_with_other_extensions_are_other_documents(tmp_path: Path, command: Command) -> None:
+    path = lines(tmp_path / "log.jsonl", found("q", "x", "docs/a.md", relevant=["x"], forbidden=["docs/a.txt"]))
+    assert command("gate", path, "--no-leaks").code == 0

@@ -50,6 +50,8 @@ class QueryAnswers:
     relevant_rank: Ints | None = None  # of the first relevant document, 0 if there is none
     has_scores: bool = False  # whether scores are more than positions in a list
     leaks: tuple[Leak, ...] = ()  # all forbidden documents, by query and rank
+    guards: int = 0  # how many documents, folders and rules forbid something
+    unseen: tuple[str, ...] = ()  # those of them that match no id of the results or the labels
 
     def select(self, keep: Mask) -> QueryAnswers:
         """Some of the queries."""

@@ -7,7 +7,7 @@ is forbidden: equality, inequality, or a prefix. Nothing is executed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from rankgauge.core.dataclass import dataclass
@@ -38,6 +38,11 @@ class ForbiddingRule:
     def case_fields(self) -> list[str]:
         """The columns of the query that it refers to."""
         return CASE_FIELD.findall(self.value)
+
+    @property
+    def is_about_ids(self) -> bool:
+        """Whether it forbids ids that it names, whatever the query is."""
+        return self.field == ID and self.operator in ("=", "under") and not self.case_fields
 
     def value_for(self, case: Mapping[str, Any]) -> str | None:
         """What the field is compared with; None if the query lacks a column, so that the rule does not apply."""
@@ -130,6 +135,38 @@ def plain_text(value: Any) -> str | None:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value) if isinstance(value, (str, int, float)) and value == value and value != "" else None
+
+
+# Lists of forbidden documents: ids, and folders, which end in "/" and are no id.
+
+SLASH, EXTENSION = "/", re.compile(r"\.[a-z]{1,5}$")
+
+
+def unseen_entries(entries: Collection[str], seen: Collection[str], source: str) -> list[str]:
+    """The entries that are no id, and no folder of one; raises if one is nearly an id: the list means that.
+
+    Nearly is but for case, a slash at the beginning or the end, or an extension that only one of them has.
+    """
+    unseen = [entry for entry in entries if entry not in seen and not _has_one(entry, seen)]
+    plain = {_plain(name): name for name in seen} if unseen else {}
+    bare = {EXTENSION.sub("", form): name for form, name in plain.items()}
+    for entry in unseen:
+        form = _plain(entry)
+        close = plain.get(form) or plain.get(EXTENSION.sub("", form)) or bare.get(form)
+        if close is not None:
+            raise InputError(
+                f"{source}: no id is the forbidden {shown(entry)}, but {shown(close)} is nearly the same",
+                hint="write forbidden documents as the results have them, and folders with / at the end",
+            )
+    return unseen
+
+
+def _has_one(entry: str, seen: Collection[str]) -> bool:
+    return entry.endswith(SLASH) and any(name.startswith(entry) for name in seen)
+
+
+def _plain(name: str) -> str:
+    return name.casefold().strip(SLASH)
 
 
 def pairs_by_query(pairs: Iterator[tuple[str, str]]) -> dict[str, list[str]]:

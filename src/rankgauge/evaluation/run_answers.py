@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from rankgauge.core.ranking import UNRANKED
 from rankgauge.core.run import Run, RunExtras, Status
 from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.forbidden_documents import check_fields, parse_rule
+from rankgauge.evaluation.forbidden_documents import SLASH, check_fields, parse_rule, unseen_entries
 from rankgauge.measures.measure import Measure
 from rankgauge.stats.proportions import auroc
 
@@ -75,6 +75,7 @@ class _QueryFacts:
         self.hits, self.run = joined.hits, run.ranked(conventions.compat)
         self.extras = run.extras or joined.extras or RunExtras()
         self.names = self.hits.queries.to_text()
+        self.unseen: list[str] = []  # forbidden entries and rules that match no id
         row_of = {query: row for row, query in enumerate(self.run.queries.to_text())}
         self.rows = [row_of.get(name) for name in self.names]
 
@@ -105,6 +106,8 @@ class _QueryFacts:
             relevant_rank=self._relevant_ranks(),
             has_scores=has_scores,
             leaks=tuple(leaks),
+            guards=len(set(chain.from_iterable(self.qrels.forbidden.values()))) + len(self.conventions.forbid),
+            unseen=tuple(self.unseen),
         )
 
     def _has_scores(self, sizes: Any) -> bool:
@@ -181,18 +184,24 @@ class _QueryFacts:
         docs, begins, metadata = self.run.docs.to_text(), self.run.offsets.tolist(), self.extras.metadata
         columns = {name: column.tolist() for name, column in self.hits.columns.items()}
         check_fields(rules, docs, metadata, columns, self.joined.name)
-        relevant = self._relevant_documents() if rules else {}
+        relevant = self._relevant_documents()
+        seen = {*docs, *chain.from_iterable(relevant.values())}
+        entries = dict.fromkeys(chain.from_iterable(self.qrels.forbidden.values()))
+        self.unseen = unseen_entries(entries, seen, self.joined.name)
+        folders = {entry for entry in entries if entry.endswith(SLASH) and entry not in seen}
+        unused = dict.fromkeys(rule.text for rule in rules if rule.is_about_ids)
         leaks: list[Leak] = []
         for number, name in enumerate(self.names):
             case = {column: values[number] for column, values in columns.items()}
             applied = [(rule, value) for rule in rules if (value := rule.value_for(case)) is not None]
             listed = set(self.qrels.forbidden.get(name, ()))
+            own_folders = tuple(listed & folders)
             is_guarded[number] = bool(applied) or name in self.qrels.forbidden
             row = self.rows[number]
             if row is None or not is_guarded[number]:
                 continue
             for place, doc in enumerate(docs[begins[row] : begins[row + 1]], 1):
-                reason = LISTED if doc in listed else None
+                reason = LISTED if doc in listed or doc.startswith(own_folders) else None
                 for rule, value in applied if reason is None else ():
                     if rule.forbids(doc, metadata.get(doc), value):
                         reason = rule.text
@@ -205,6 +214,8 @@ class _QueryFacts:
                         hint="correct the labels, the metadata, or the rule",
                     )
                 leaks.append(Leak(name, doc, place, reason))
+                unused.pop(reason, None)
+        self.unseen += unused
         return leaks
 
     def _relevant_documents(self) -> dict[str, set[str]]:
@@ -221,6 +232,9 @@ def answer_notes(answers: QueryAnswers | None, measures: Sequence[Measure], has_
     if answers is None:
         return ()
     notes = []
+    if answers.unseen:
+        text = f"{len(answers.unseen)} of {answers.guards} forbidden entries and rules match no id seen"
+        notes.append(Note("forbidden-unseen", f"{text}: {listing(map(shown, answers.unseen), 3)}"))
     names = [measure.name for measure in measures if measure.definition.name in REFUSALS]
     if names and not has_min_score and answers.is_unanswerable.any() and answers.is_answered[answers.is_classed].all():
         text = "every query was answered, those without an answer, too"

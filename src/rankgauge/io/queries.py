@@ -48,6 +48,12 @@ class Queries(HtmlView):
         columns = f", columns {', '.join(self.columns)}" if self.columns else ""
         return f"Queries({len(self)} queries{columns})"
 
+    def numbered(self) -> Queries | None:
+        """The same queries under short ids, q1, q2, ..., if each is a line of text that is its own id; None if not."""
+        if not any(note.code == LINES_ARE_QUESTIONS for note in self.notes):
+            return None
+        return Queries(Ids.from_text([f"q{number + 1}" for number in range(len(self))]), self.texts, {}, self.notes)
+
     def known_texts(self) -> dict[str, str]:
         """The text of each query that has one, by its id."""
         return {name: text for name, text in zip(self.ids.to_text(), self.texts, strict=True) if text is not None}
@@ -221,6 +227,7 @@ def _is_prose(line: bytes, first: str) -> bool:
     return line.startswith(first.encode("utf-8", "surrogateescape") + b", ") and not any(c.isdigit() for c in first)
 
 
+LINES_ARE_QUESTIONS = "lines-are-questions"
 FIRST_WORD = "first word"  # of a line that is a question: an id only by mistake
 
 
@@ -250,7 +257,7 @@ def _line_notes(source: str, table: Records) -> tuple[Note, ...]:
     first = table.records[0]
     if FIRST_WORD in first:
         example = f"{shown(str(first['text']))}, not the query {shown(str(first[FIRST_WORD]))}"
-        return (Note("lines-are-questions", f"{source}: each line is a question: {example}"),)
+        return (Note(LINES_ARE_QUESTIONS, f"{source}: each line is a question: {example}"),)
     return ()
 
 

@@ -24,7 +24,8 @@ from rankgauge.io.atomic_files import check_outputs, write_atomically
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.corpus_files import CORPUS_FILE_NAMES, QUERIES_FILE_NAMES, first_file, read_corpus
-from rankgauge.io.formats.json_text import json_text
+from rankgauge.io.formats.json_text import json_bytes, json_text
+from rankgauge.io.formats.log_writer import is_log_name
 from rankgauge.io.queries import Queries, read_queries
 from rankgauge.report.manifest import SYSTEM_NAME
 from rankgauge.retrieval.embedders.precomputed import vector_files
@@ -212,7 +213,12 @@ def runs_fetch_command(
         queries = read_queries(sources[chosen[0].name].queries)
     print_warnings([*notes, *queries.notes])
     output.make_folders()
-    check_outputs([path for files in outputs.values() for path in files.paths.values()], inputs=inputs)
+    named = None if is_log_name(output.out) else queries.numbered()
+    texts = [] if named is None else [f"{output.out.rstrip('/')}{QUESTIONS_SUFFIX}"]
+    check_outputs([*(path for files in outputs.values() for path in files.paths.values()), *texts], inputs=inputs)
+    if named is not None:
+        queries = named
+        write_questions(texts[0], queries, inputs)
     for files in outputs.values():
         check_journal(journal_path(files.out), fetching.resume)
     fetches = [Fetch.open(one, sources[one.name], queries, outputs[one.name]) for one in chosen]
@@ -220,6 +226,18 @@ def runs_fetch_command(
         fetch.run(request, replace(fetching, inputs=inputs, keep_journal=len(fetches) > 1))
     for fetch in fetches:
         discard_journal(journal_path(fetch.output.out))
+
+
+QUESTIONS_SUFFIX = ".queries.jsonl"
+
+
+def write_questions(path: str, queries: Queries, inputs: Sequence[str]) -> None:
+    """Write the ids that questions got, because a TREC run cannot hold the questions, and say so."""
+    with write_atomically(path, inputs=inputs) as file:
+        for name, text in queries.known_texts().items():
+            file.write(json_bytes({"_id": name, "text": text}) + b"\n")
+    names = queries.ids.to_text()
+    print_message(f"questions are named {names[0]} to {names[-1]}: wrote their texts to {printable(path, None)}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -198,7 +198,7 @@ def labels_resolve_command(
 
     LABELS has quotes or spans: one JSON object per query. Each is a subtopic of its query, and FILE has a line for
     each chunk that contains enough of it (--coverage): query, subtopic, chunk, 1. Every quote that is in no chunk is
-    listed, with the text most like it.
+    listed, with the text most like it, and has a line with an id that no chunk has: it counts as not found.
     """
     corpus = read_corpus(chunks)
     check_writable(out, inputs=[labels, *corpus.files])
@@ -209,9 +209,11 @@ def labels_resolve_command(
     with write_atomically(out, inputs=[labels, *corpus.files]) as file:
         write_trec_rows(rows, "qrels", file)
     print_warnings([*notes, *gold.notes, *_notes(resolved, plain=plain)])
-    found = len(gold.passages) - len(resolved.matches.missing)
-    counts = f"{plural(len(rows), 'judgment')} of {found:,} of {plural(len(gold.passages), 'quote')}"
-    print_message(f"wrote {counts} to {printable(out, None)}")
+    missing = len(resolved.matches.missing)
+    counts = f"{plural(len(rows) - missing, 'judgment')} of {len(gold.passages) - missing:,}"
+    counts += f" of {plural(len(gold.passages), 'quote')}"
+    stay = f"; {missing:,} in no chunk, written as labels that nothing matches" if missing else ""
+    print_message(f"wrote {counts} to {printable(out, None)}{stay}")
 
 
 def _notes(resolved: ResolvedLabels, *, plain: bool) -> list[Note]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,13 +18,15 @@ from rankgauge.labels.gold.gold_labels import GoldLabels
 from rankgauge.labels.gold.matching import MatchProgress, match_labels
 from rankgauge.labels.gold.quote_matches import Piece, QuoteMatches, covered_characters
 
+IN_NO_CHUNK = "in-no-chunk-"  # and a number: the id of a label that nothing matches
+
 
 @dataclass(frozen=True, eq=False)
 class ResolvedLabels(HtmlView):
     """Which chunks find which passages by themselves.
 
     ``pairs`` are the numbers of passages and chunks. ``split`` are passages of which no chunk contains enough: the
-    chunk with the largest piece of each counts.
+    chunk with the largest piece of each counts. A passage that is in no chunk stays, as a label that nothing matches.
     """
 
     labels: GoldLabels
@@ -38,19 +40,26 @@ class ResolvedLabels(HtmlView):
     def subtopic_rows(self) -> Batch:
         """Judgments by subtopic: the passages of a query are its subtopics, numbered from 1."""
         names = self.labels.passage_names()
-        return self._rows([(passage, chunk, names[passage]) for passage, chunk in self.pairs])
+        return self._rows([(passage, chunk, names[passage]) for passage, chunk in self.pairs], names)
 
     def plain_rows(self) -> Batch:
         """One judgment per chunk that finds at least one passage of a query."""
         queries = [passage.query for passage in self.labels.passages]
         firsts = {(queries[passage], chunk): (passage, chunk, "0") for passage, chunk in reversed(self.pairs)}
-        return self._rows(list(reversed(firsts.values())))
+        return self._rows(list(reversed(firsts.values())), ["0"] * len(queries))
 
-    def _rows(self, rows: list[tuple[int, int, str]]) -> Batch:
+    def _rows(self, found: list[tuple[int, int, str]], names: Sequence[str]) -> Batch:
+        rows = [(passage, self.matches.chunk_ids[chunk], name) for passage, chunk, name in found]
+        known = set(self.matches.chunk_ids)
+        for passage in self.matches.missing:
+            label = f"{IN_NO_CHUNK}{passage + 1}".encode()
+            while label in known:
+                label += b"-"
+            rows.append((passage, label, names[passage]))
         return Batch(
             np.zeros(len(rows), dtype=np.int64),
             Ids.from_text([self.labels.passages[passage].query for passage, _, _ in rows], "query id"),
-            Ids.from_bytes([self.matches.chunk_ids[chunk] for _, chunk, _ in rows]),
+            Ids.from_bytes([chunk for _, chunk, _ in rows]),
             np.ones(len(rows)),
             iters=Ids.from_text([name for _, _, name in rows], "subtopic"),
         )
