@@ -28,7 +28,7 @@ class Case:
 
     @property
     def run(self) -> Run:
-        return Run.from_lists(self.results)
+        return Run.from_dict({query: dict(found) for query, found in self.results.items()})
 
 
 @st.composite

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from rankgauge import Conventions, InputError, Qrels, RankgaugeWarning, Run, UsageError, evaluate
 from rankgauge.history import EntryFacts, EntryFilter, EntrySummary, GitState, History
+from rankgauge.history.entries import LOG_ENDING
 from rankgauge.history.folder import file_part, named_results, system_name, without_date
 from rankgauge.render.documents.history import Listing, listing_document
 from rankgauge.render.formats import rendered
@@ -250,3 +251,22 @@ def test_the_folder_of_the_project_is_found_from_its_folders(tmp_path: Path, mon
     monkeypatch.setenv("RANKGAUGE_HISTORY", "elsewhere")
     assert History.open().folder == Path("elsewhere")
     assert History.open("named").folder == Path("named")
+
+
+def test_a_log_without_its_entry_is_removed(history: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = evaluate(LABELS, FIRST, MEASURES)
+
+    def fail(_: object) -> None:
+        raise OSError("no space left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rankgauge.history.folder.rows_of", fail)
+        with pytest.raises(InputError, match="no space left"):
+            history.save(scores, log=lambda _: b"log")
+    assert list(history.folder.iterdir()) == []
+    old, young = (history.folder / f"2026-01-01T00-00-00Z-{name}-00000000{LOG_ENDING}" for name in ("old", "young"))
+    for path in (old, young):
+        path.write_bytes(b"")
+    os.utime(old, (0, 0))
+    entry = history.save(scores, log=lambda _: b"log")
+    assert {path.name for path in history.folder.iterdir()} == {young.name, entry.path.name, entry.log_path.name}

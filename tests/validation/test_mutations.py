@@ -182,7 +182,7 @@ def test_a_fault_put_into_judgments_is_named_once_with_its_line(
 ELSEWHERE = {
     "unreadable", "id", "empty-id", "nul", "long-id", "blank-around-id", "record", "shape", "duplicate-query",
     "order-against-scores", "contradiction", "guarded-id", "incomplete-line", "assessors-differ", "latency",
-    "labels-differ",
+    "labels-differ", "flag",
 }  # fmt: skip
 
 

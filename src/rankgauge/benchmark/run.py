@@ -445,7 +445,8 @@ class SystemRunner:
         for note in fetched.notes:
             self.listener.warned(name, note)
         if not any(answer.docs for answer in fetched.answers):
-            raise RetrieverError("it returned no documents for any query")
+            reason = next((answer.facts.error for answer in fetched.answers if answer.facts.error), None)
+            raise RetrieverError(reason or "it returned no documents for any query")
         latency = self._latency(name, retriever) if self.plan.latency else Latency()
         files = [path for part in parts for path in part.rglob("*") if path.is_file()]
         cost = Cost(

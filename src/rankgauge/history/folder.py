@@ -12,6 +12,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -33,6 +34,7 @@ from rankgauge.evaluation.scores import Scores, none_if_nan
 from rankgauge.history.entries import (
     ALL_ENTRIES,
     ENDING,
+    LOG_ENDING,
     EntryFacts,
     EntryFilter,
     EntrySummary,
@@ -68,6 +70,7 @@ UNSAFE = re.compile(r"[^\w.+=@-]+|^[.-]+")
 DATE = re.compile(
     r"[-_. ]?\d{4}[-_.]?(0[1-9]|1[0-2])[-_.]?([0-2]\d|3[01])([T_-]?\d{2}[-:h]?\d{2}([-:m]?\d{2})?Z?)?(?!\d)"
 )
+ORPHAN_SECONDS = 3600  # a log without its entry may be one that is being saved until then
 
 
 class History(HtmlView):
@@ -138,13 +141,28 @@ class History(HtmlView):
         }
         path = self.folder / f"{saved.replace(':', '-')}-{file_part(system)}-{secrets.token_hex(4)}{ENDING}"
         make_folder(self.folder)
-        if log is not None:
-            with write_atomically(EntrySummary(path, header).log_path) as file:
-                file.write(log(system))
-        with write_atomically(path) as file:
-            for line in (header, *rows_of(scores)):
-                file.write(json.dumps(plain_json(line), ensure_ascii=True, allow_nan=False).encode() + b"\n")
-        return EntrySummary(path, header)
+        entry = EntrySummary(path, header)
+        try:
+            if log is not None:
+                with write_atomically(entry.log_path) as file:
+                    file.write(log(system))
+            with write_atomically(path) as file:
+                for line in (header, *rows_of(scores)):
+                    file.write(json.dumps(plain_json(line), ensure_ascii=True, allow_nan=False).encode() + b"\n")
+        except BaseException:
+            if not path.exists():
+                entry.log_path.unlink(missing_ok=True)
+            raise
+        self._remove_orphans()
+        return entry
+
+    def _remove_orphans(self) -> None:
+        """Remove logs whose process was killed before it wrote their entry; a young one may still be written."""
+        for path in self.folder.glob(f"*{LOG_ENDING}"):
+            entry = path.with_name(path.name.removesuffix(LOG_ENDING) + ENDING)
+            with suppress(OSError):  # of another user, or gone meanwhile
+                if not entry.exists() and time.time() - path.stat().st_mtime > ORPHAN_SECONDS:
+                    path.unlink()
 
     def _time_of_next_entry(self) -> str:
         """The time now; or that of the newest entry, if the clock was set back since: the order is that of saving."""

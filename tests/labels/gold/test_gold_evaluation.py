@@ -162,10 +162,10 @@ def test_labels_resolve_writes_subtopics_and_lists_what_is_missing(tmp_path: Pat
     chunks = lines(tmp_path / "chunks.jsonl", [{"_id": name, "text": text} for name, text in CHUNKS.items()])
     out = tmp_path / "qrels.txt"
     result = command("labels", "resolve", gold, "--chunks", chunks, "-o", str(out))
-    assert out.read_text().splitlines() == ["q1 1 a 1", "q1 2 b 1", "q2 1 c 1"]
+    assert out.read_text().splitlines() == ["q1 1 a 1", "q1 2 b 1", "q2 1 c 1", "q2 2 in-no-chunk-4 1"]
     assert f"{gold}:3: 'Invoices are sent by mail each year.' is in no chunk; nearest in chunk 'c'" in result.err
     plain = command("labels", "resolve", gold, "--chunks", chunks, "--plain", "-o", str(out))
-    assert out.read_text().splitlines() == ["q1 0 a 1", "q1 0 b 1", "q2 0 c 1"]
+    assert out.read_text().splitlines() == ["q1 0 a 1", "q1 0 b 1", "q2 0 c 1", "q2 0 in-no-chunk-4 1"]
     assert "[plain-qrels]" in plain.err
 
 

@@ -143,14 +143,14 @@ def _extras(log: Log, faults: Faults) -> RunExtras | None:
                 metadata.setdefault(doc, values)
         if (error := _error(log, record)) is not None:
             errors[query] = error
-        flag = record.get(log.keys.get("refused", ""))
+        flag = record.get(log.keys["refused"]) if "refused" in log.keys else None
         if (said := truth(flag)) is not None:
             refused[query] = said
         elif flag is not None and flag != "":
             other = f"{describe_json(flag)} as {shown(log.keys['refused'])}"
             faults.add("flag", [int(log.records.line[row])], expected="true or false", found=other)
         for role, noun in NUMBER_ROLES.items():
-            value = record.get(log.keys.get(role, ""))
+            value = record.get(log.keys[role]) if role in log.keys else None
             found = None if isinstance(value, bool) else number_from_json(value)
             if found is not None and found >= 0:
                 numbers[role][query] = found
