@@ -23,7 +23,7 @@ from benchmarks.single_query import show as show_single_query
 
 ROOT = Path(__file__).parents[1]
 COLLECTIONS = ("cranfield", "medline", "vaswani", "cisi")
-WAYS = ("bm25s", "lexical", "vector", "hybrid", "rerank", "bow", "vsa")
+WAYS = ("bm25s", "lexical", "vector", "hybrid", "rerank", "hashed", "vsa")
 BIG = ("bm25s", "lexical", "vector", "hybrid")
 DEPTH = 100
 
@@ -124,7 +124,7 @@ def ours(way: str, home: Path) -> tuple[Callable[[], object], Callable[[], Any]]
         "vector": RetrieverSettings(mode="vector"),
         "hybrid": RetrieverSettings(mode="hybrid"),
         "rerank": RetrieverSettings(mode="hybrid", rerank="sentences"),
-        "bow": RetrieverSettings(mode="vector", embedder="bow"),
+        "hashed": RetrieverSettings(mode="vector", embedder="hashed"),
         "vsa": RetrieverSettings(mode="vector", embedder="vsa"),
     }[way]
 

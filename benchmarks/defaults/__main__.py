@@ -107,7 +107,7 @@ def label(choice: FusionChoice) -> str:
 def show_fusion(evidence: Evidence, weak_vector: PerQuery, names: Sequence[str]) -> None:
     eligible, equally_good = evidence.eligible(), evidence.equally_good()
     heading("fusion, lexical weight", *names, "mean", "− lexical ± error", "with weak vectors", "step")
-    row("lexical alone", evidence.lexical, "–", f"bow alone: {means(weak_vector).mean():.4f}", "–")
+    row("lexical alone", evidence.lexical, "–", f"hashed alone: {means(weak_vector).mean():.4f}", "–")
     for choice, values in evidence.fused.items():
         step = "within noise" if choice in equally_good else "eligible" if choice in eligible else "below lexical"
         weak = f"{means(evidence.weak[choice]).mean():.4f}"
@@ -154,7 +154,7 @@ def main() -> int:
     center = choose_center(values)
     print(f"\ncenter: {center:g}")
     lexical = runs(mode="lexical")
-    weak = runs(mode="vector", embedder="bow", center=0)
+    weak = runs(mode="vector", embedder="hashed", center=0)
     evidence = Evidence(
         fusions(collections, lexical, vector[center]),
         fusions(collections, lexical, weak),

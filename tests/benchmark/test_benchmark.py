@@ -139,7 +139,7 @@ def index_hashes(folder: Path) -> dict[str, dict[str, str]]:
 
 @pytest.mark.slow
 def test_the_manifest_has_the_hash_of_each_index_and_verify_checks_them(tmp_path: Path, command: Command) -> None:
-    options = {"embedder": "bow"}
+    options = {"embedder": "hashed"}
     plan = shipped_plan(latency=0, systems=default_systems(options))
     run_benchmark(plan, tmp_path / "a", index=tmp_path / "kept")
     run_benchmark(plan, tmp_path / "b")
@@ -566,7 +566,7 @@ class TestCommand:
         assert command("demo", "--copy", tmp_path / "w").code == 0
         done = command(
             "benchmark", "run", "--corpus", tmp_path / "w", "--retriever", "lexical", "--retriever", "vector",
-            "--embedder", "bow", "--html", tmp_path / "page.html",
+            "--embedder", "hashed", "--html", tmp_path / "page.html",
             "--by", "difficulty", "--latency", 2, "-o", tmp_path / "out",
         )  # fmt: skip
         assert done.code == 0, done.err
@@ -681,7 +681,7 @@ class TestCommand:
             (["-m", "nosuch"], "unknown measure"),
             (["--by", "categry"], "did you mean category?"),
             (["-o", "."], "a benchmark replaces its output folder"),
-            (["c.yaml", "--embedder", "bow"], "--embedder cannot be combined with a configuration"),
+            (["c.yaml", "--embedder", "hashed"], "--embedder cannot be combined with a configuration"),
             (["--corpus", "."], "corpus.jsonl or queries.jsonl not found in this folder"),
         ],
     )

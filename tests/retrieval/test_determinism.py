@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("bm25s")
 
-NAMES = ["bow", "vsa", *(["wordllama"] if find_spec("wordllama") else [])]
+NAMES = ["hashed", "vsa", *(["wordllama"] if find_spec("wordllama") else [])]
 
 
 def optional_features() -> str:

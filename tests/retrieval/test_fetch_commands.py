@@ -34,7 +34,7 @@ def test_lexical_and_vector_runs_are_those_that_the_package_ships(workshop: Path
 
 
 def test_an_index_folder_is_used_again(workshop: Path, command: Command) -> None:
-    arguments = ["runs", "fetch", "--retriever", "hybrid", "--embedder", "bow", "--corpus", workshop]
+    arguments = ["runs", "fetch", "--retriever", "hybrid", "--embedder", "hashed", "--corpus", workshop]
     for name in ("one", "two"):
         assert command(*arguments, "--index", workshop / "index", "-o", workshop / name).code == 0
     assert (workshop / "one").read_bytes() == (workshop / "two").read_bytes()
@@ -57,7 +57,7 @@ def test_the_manifest_has_hashes_and_the_latency_or_null(workshop: Path, command
 
 def test_a_reranker_leaves_a_log_that_pipeline_reads(workshop: Path, command: Command) -> None:
     done = command(
-        *["runs", "fetch", "--embedder", "bow", "--corpus", workshop, "-o", workshop / "r"],
+        *["runs", "fetch", "--embedder", "hashed", "--corpus", workshop, "-o", workshop / "r"],
         *["--rerank", "sentences", "--log", workshop / "log.jsonl"],
     )
     assert done.code == 0, done.err
@@ -170,7 +170,7 @@ def test_a_retriever_can_be_in_the_configuration(workshop: Path, command: Comman
         "collection: {corpus: corpus.jsonl, queries: queries.jsonl}\n"
         "retrievers:\n"
         "  words: {mode: lexical, k1: 0.9}\n"
-        "  both: {mode: hybrid, embedder: bow, fusion: weighted, weights: [0.25, 0.75], index: kept}\n"
+        "  both: {mode: hybrid, embedder: hashed, fusion: weighted, weights: [0.25, 0.75], index: kept}\n"
     )
     config = ["--config", workshop / "rankgauge.yaml"]
     files = ["--corpus", workshop / "corpus.jsonl", "--queries", workshop / "queries.jsonl"]
@@ -178,7 +178,7 @@ def test_a_retriever_can_be_in_the_configuration(workshop: Path, command: Comman
         "--retriever",
         "hybrid",
         "--embedder",
-        "bow",
+        "hashed",
         "--set",
         "retriever.fusion=weighted",
         "--set",

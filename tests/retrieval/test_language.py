@@ -84,7 +84,7 @@ def test_only_what_is_made_for_english_is_reported() -> None:
 
     assert options(mode="lexical", stemmer="german", stopwords="none") == ""
     assert "but stopwords english expects English" in options(mode="lexical", stemmer="german")
-    assert options(mode="vector", embedder="bow") == ""
+    assert options(mode="vector", embedder="hashed") == ""
     assert "but embedder wordllama expects English" in options(mode="vector")
     assert options(mode="my_app:search") == ""
 
@@ -100,7 +100,7 @@ def test_commands_say_it_once(tmp_path: Path, command: Callable[..., Any]) -> No
     assert fetched.err.count("the documents do not look English") == 1
     done = command(
         *["benchmark", "run", "--corpus", tmp_path, "--latency", 0, "-o", tmp_path / "out"],
-        *["--retriever", "lexical", "--retriever", "vector", "--embedder", "bow"],
+        *["--retriever", "lexical", "--retriever", "vector", "--embedder", "hashed"],
     )
     assert done.err.count("the documents do not look English") == 1
     assert "[language]" in done.err

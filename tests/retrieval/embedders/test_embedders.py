@@ -14,7 +14,7 @@ import pytest
 from rankgauge.errors import MissingExtraError, UsageError
 from rankgauge.retrieval.embedders import embedder
 from rankgauge.retrieval.embedders.embedder import Embedder
-from rankgauge.retrieval.embedders.hashed import BagOfWords, HyperdimensionalEmbedder
+from rankgauge.retrieval.embedders.hashed import HashedWords, HyperdimensionalEmbedder
 from rankgauge.retrieval.engines.lexical import Lexical
 from rankgauge.retrieval.engines.vector import embed_texts
 from tests.retrieval.corpora import KITCHEN
@@ -26,7 +26,7 @@ def vectors(one: Embedder, texts: list[str]) -> np.ndarray[Any, Any]:
     return embed_texts(one, [b"x"] * len(texts), texts, "document")
 
 
-@pytest.mark.parametrize("name", ["wordllama", "bow", "vsa"])
+@pytest.mark.parametrize("name", ["wordllama", "hashed", "vsa"])
 def test_a_text_has_the_same_vector_alone_and_in_company(name: str) -> None:
     if name == "wordllama":
         pytest.importorskip("wordllama")
@@ -58,10 +58,10 @@ def test_the_identity_of_wordllama_has_the_hashes_of_its_files() -> None:
 @pytest.mark.parametrize(
     ("one", "expected"),
     [
-        (BagOfWords(64), "70b27e78c779b9f3"),
+        (HashedWords(64), "70b27e78c779b9f3"),
         (HyperdimensionalEmbedder(64), "c311c9a8f1b328b0"),
     ],
-    ids=["bow", "vsa"],
+    ids=["hashed", "vsa"],
 )
 def test_our_own_embedders_never_change_their_vectors(one: Embedder, expected: str) -> None:
     made = vectors(one, ["knead the dough and bake the bread", "Zürich"]).astype("<f4").tobytes()

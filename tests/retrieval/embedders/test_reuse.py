@@ -90,7 +90,7 @@ def is_rebuilt(one: Embedder, index: Path, note: str = "") -> bool:
     return rebuilt
 
 
-@pytest.mark.parametrize("name", ["wordllama", "bow", "vsa"])
+@pytest.mark.parametrize("name", ["wordllama", "hashed", "vsa"])
 def test_every_embedder_has_a_hash(name: str) -> None:
     if name == "wordllama":
         pytest.importorskip("wordllama")
@@ -281,7 +281,7 @@ def test_the_code_of_a_reranker_is_part_of_its_identity(tmp_path: Path) -> None:
     hashes = []
     for sign in ("", "-"):
         path.write_text(f"def rank(query, texts):\n    return [{sign}len(text) for text in texts]\n")
-        reranker = make_reranker(f"{path}:rank", lambda: embedder("bow"))
+        reranker = make_reranker(f"{path}:rank", lambda: embedder("hashed"))
         hashes.append(reranker.identity()["sha256"])
     assert hashes[0] != hashes[1]
 

@@ -14,7 +14,7 @@ import numpy as np
 from qdrant_client import QdrantClient
 from qdrant_client.http import models
 
-from rankgauge.retrieval.embedders.hashed import BagOfWords
+from rankgauge.retrieval.embedders.hashed import HashedWords
 from rankgauge.retrieval.engines.http import HttpEngine
 
 TEXTS = [f"{word} number {number}" for number in range(5) for word in ("bread", "soup", "yeast", "paths")]
@@ -23,7 +23,7 @@ IDS = list(range(1, len(TEXTS) + 1))
 
 def embedded(texts: list[str]) -> Any:
     """A unit vector for each text."""
-    vectors = BagOfWords().embed([b""] * len(texts), texts, "document")
+    vectors = HashedWords().embed([b""] * len(texts), texts, "document")
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
@@ -70,7 +70,7 @@ def check_rankings() -> None:
     client.upsert("books", [models.PointStruct(id=i, vector=v, payload={"text": text}) for i, text, v in points])
     with local_mode(client) as address:
         settings = {"url": address, "collection": "books", "id": "payload.text", "payload": ["text"], "exact": True}
-        engine = HttpEngine({"template": "qdrant-knn", "settings": settings, "embedder": "bow"})
+        engine = HttpEngine({"template": "qdrant-knn", "settings": settings, "embedder": "hashed"})
         for query in TEXTS:
             scores = documents @ embedded([query])[0]
             found = dict(engine.search(query, 5))
@@ -86,7 +86,7 @@ def check_models() -> None:
     settings = {"collection": "books", "sparse": "words", "vector": "dense"}
     for name, kind in (("qdrant-knn", list), ("qdrant-bm25", models.Document), ("qdrant-hybrid", models.FusionQuery)):
         known = settings if name == "qdrant-hybrid" else {k: v for k, v in settings.items() if k != UNUSED[name]}
-        model = {} if name == "qdrant-bm25" else {"embedder": "bow"}
+        model = {} if name == "qdrant-bm25" else {"embedder": "hashed"}
         engine = HttpEngine({"template": name, "settings": known, **model})
         body = engine._request.fill({"query": "bread", "k": 3, "vector": [0.5]})["body"]
         request = models.QueryRequest.model_validate_json(json.dumps(body))

@@ -324,7 +324,7 @@ def test_any_answer_has_results_or_is_one_kind_of_failure(document: Any) -> None
         ({"url": "http://x", "results": "a", "id": "b[*]"}, r"expected a path within a result, without \[\*\]"),
         ({"url": "http://x", "results": "a["}, "expected an index, .* in 'results'"),
         ({"url": "http://x", **READ, "body": {"v": "{vector}"}}, "expected the key 'embedder'"),
-        ({"url": "http://x", **READ, "embedder": "bow"}, r"expected \{vector\} in the request"),
+        ({"url": "http://x", **READ, "embedder": "hashed"}, r"expected \{vector\} in the request"),
         ({"url": "http://x", **READ, "body": "{qury}"}, r"found '\{qury\}'"),
         ({"url": "http://x", **READ, "headers": {"X-Api-Key": "hunter2"}}, "as X-Api-Key, found plain text"),
         ({"url": "http://me:hunter2@x", **READ}, "as user and password, found a user in the URL"),

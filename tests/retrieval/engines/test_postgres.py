@@ -301,7 +301,7 @@ def test_a_condition_has_fields_of_cases_as_parameters(indexed: Indexed) -> None
         ({"tsvector_column": "text"}, "column 'text' is of type text, expected tsvector"),
         ({"kind": "vector", "vector_column": "text"}, "column 'text' is of type text, expected vector or halfvec"),
         ({"language": "klingon"}, "no text search configuration 'klingon'"),
-        ({"kind": "vector", "embedder": "bow"}, "holds vectors of another embedder"),
+        ({"kind": "vector", "embedder": "hashed"}, "holds vectors of another embedder"),
         ({"kind": "vector-hnsw", "distance": "l2"}, "has no HNSW index on embedding with vector_l2_ops"),
         ({"dsn": "${NO_SUCH_VARIABLE}"}, "the environment variable NO_SUCH_VARIABLE is not set"),
     ],

@@ -236,10 +236,10 @@ def test_bad_documents_are_named_and_nothing_is_created(database: Database, tmp_
 
 
 def test_a_vector_too_large_for_hnsw_is_stored_without_that_index(database: Database) -> None:
-    database.load({"a": "red apple", "b": "green pear"}, embedder="bow")
-    assert PostgresEngine(database.section(embedder="bow", kind="vector")).search("apple", 1)[0][0] == "a"
+    database.load({"a": "red apple", "b": "green pear"}, embedder="hashed")
+    assert PostgresEngine(database.section(embedder="hashed", kind="vector")).search("apple", 1)[0][0] == "a"
     with pytest.raises(UsageError, match="has no HNSW index"):
-        PostgresEngine(database.section(embedder="bow", kind="vector-hnsw"))
+        PostgresEngine(database.section(embedder="hashed", kind="vector-hnsw"))
 
 
 def test_one_table_is_loaded_by_one_process_at_a_time(database: Database) -> None:

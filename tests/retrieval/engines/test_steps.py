@@ -13,7 +13,7 @@ from rankgauge.core.ids import Ids
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.corpus.corpus import InMemoryCorpus
-from rankgauge.retrieval.embedders.hashed import BagOfWords
+from rankgauge.retrieval.embedders.hashed import HashedWords
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.hybrid import Hybrid
 from rankgauge.retrieval.engines.lexical import Lexical
@@ -40,7 +40,7 @@ EVERY = CallableRetriever(lambda text: ["soup", "cake", "bread", "tea"] if text 
 
 
 def test_a_hybrid_is_the_fusion_of_its_parts() -> None:
-    parts: list[Retriever] = [EVERY, Vector(KITCHEN, BagOfWords())]
+    parts: list[Retriever] = [EVERY, Vector(KITCHEN, HashedWords())]
     runs = [retrieve_run(part, QUERIES, 100) for part in parts]
     made = Hybrid(parts, method="weighted", weights=[0.3, 0.7], normalization="z-score").retrieve(QUERIES, 3)
     assert documents_by_query(made) == documents_by_query(
@@ -52,11 +52,11 @@ def test_a_hybrid_is_the_fusion_of_its_parts() -> None:
 
 def test_by_default_retrievers_are_fused_as_runs_are() -> None:
     pytest.importorskip("bm25s")
-    parts: list[Retriever] = [Lexical(KITCHEN), Vector(KITCHEN, BagOfWords())]
+    parts: list[Retriever] = [Lexical(KITCHEN), Vector(KITCHEN, HashedWords())]
     runs = [retrieve_run(part, QUERIES, 100) for part in parts]
     made = Hybrid(parts)
     assert documents_by_query(made.retrieve(QUERIES, 3)) == documents_by_query(fuse(runs, k=3))
-    settings = make_retriever(RetrieverSettings(mode="hybrid", embedder="bow"), KITCHEN).identity()
+    settings = make_retriever(RetrieverSettings(mode="hybrid", embedder="hashed"), KITCHEN).identity()
     assert settings == made.identity()
 
 
@@ -85,7 +85,7 @@ ONE_HIT_CORPUS = InMemoryCorpus(
 )
 
 
-class BlindEmbedder(BagOfWords):
+class BlindEmbedder(HashedWords):
     """Every query is about a common word: by vectors, the document with the rare word is not among the results."""
 
     def embed(self, ids: list[bytes], texts: list[str], side: str) -> NDArray[np.float64]:
@@ -125,7 +125,7 @@ def test_the_built_in_reranker_goes_by_the_best_sentence() -> None:
         {"a": "Nothing here. Boil the soup! More of nothing.", "b": "Boil some other things and the soup.", "c": ""}
     )
     both = CallableRetriever(lambda text: ["b", "c", "a"], name="both")
-    made = RerankedRetriever(both, SentenceReranker(BagOfWords()), DocumentTexts(corpus)).retrieve(
+    made = RerankedRetriever(both, SentenceReranker(HashedWords()), DocumentTexts(corpus)).retrieve(
         QueryBatch.from_dict({"q": "boil soup"}), 3
     )
     assert documents_by_query(made)["q"] == ["a", "b", "c"]
@@ -138,13 +138,13 @@ def test_a_reranker_that_returns_nonsense_is_named() -> None:
         with pytest.raises(InputError, match=message):
             RerankedRetriever(EVERY, by, DocumentTexts(KITCHEN)).retrieve(QUERIES, 4)
     with pytest.raises(UsageError, match="unknown reranker 'sentence'"):
-        make_reranker("sentence", BagOfWords)
+        make_reranker("sentence", HashedWords)
 
 
 def test_a_document_that_the_corpus_does_not_have_is_named() -> None:
     unknown = CallableRetriever(lambda text: ["stranger"], name="s")
     with pytest.raises(InputError, match="'stranger' is not in the corpus"):
-        RerankedRetriever(unknown, SentenceReranker(BagOfWords()), DocumentTexts(KITCHEN)).retrieve(QUERIES, 4)
+        RerankedRetriever(unknown, SentenceReranker(HashedWords()), DocumentTexts(KITCHEN)).retrieve(QUERIES, 4)
 
 
 def test_texts_are_found_by_id_and_the_first_of_a_name_counts() -> None:

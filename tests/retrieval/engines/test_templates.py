@@ -16,7 +16,7 @@ import pytest
 from rankgauge import evaluate
 from rankgauge.config.config_file import load_retriever_section
 from rankgauge.config.servers import HttpSection, load_template, template_names
-from rankgauge.retrieval.embedders.hashed import BagOfWords
+from rankgauge.retrieval.embedders.hashed import HashedWords
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.engines.http import HttpEngine
 from rankgauge.retrieval.engines.http_client import HttpFailure
@@ -38,13 +38,13 @@ def section(template: str, **settings: Any) -> dict[str, Any]:
     given = {"index": "books", "collection": "books", "pipeline": "half", "sparse": "words", "vector": "vec"}
     known = load_template(template).settings
     values = {name: value for name, value in given.items() if name in known} | settings
-    model = {"embedder": "bow"} if template.endswith(HAS_VECTOR) else {}
+    model = {"embedder": "hashed"} if template.endswith(HAS_VECTOR) else {}
     return {"template": template, "settings": values, **model}
 
 
 def rank(vectors: list[Any], texts: list[str], k: int) -> Ranked:
     """Books by the words that they share with the texts, plus their cosine with the vectors."""
-    model, scores = BagOfWords(), dict.fromkeys(BOOKS, 0.0)
+    model, scores = HashedWords(), dict.fromkeys(BOOKS, 0.0)
     for name, book in BOOKS.items():
         vector = model.embed([b""], [book], "document")[0]
         for given in vectors:
@@ -60,7 +60,7 @@ def test_a_template_sends_what_the_api_accepts_and_reads_what_it_returns(templat
         results = engine.search("bread soup", 2)
         run = CallableRetriever(engine, name=engine.name).retrieve(QueryBatch.from_dict({"q": "bread soup"}), 4)
         assert engine.search("zebra", 2) == []
-    vector = BagOfWords().embed([b""], ["bread soup"], "query")[0].tolist()
+    vector = HashedWords().embed([b""], ["bread soup"], "query")[0].tolist()
     vectors, texts = [vector] if template.endswith(HAS_VECTOR) else [], [] if "knn" in template else ["bread soup"]
     assert results == rank(vectors, texts, 2)
     assert results[0][0] == "3"

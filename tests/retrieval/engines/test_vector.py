@@ -12,7 +12,7 @@ from rankgauge.core.run import Run
 from rankgauge.errors import InputError, InputTypeError, UsageError
 from rankgauge.io.corpus.corpus import InMemoryCorpus
 from rankgauge.retrieval.embedders.embedder import CallableEmbedder
-from rankgauge.retrieval.embedders.hashed import BagOfWords
+from rankgauge.retrieval.embedders.hashed import HashedWords
 from rankgauge.retrieval.engines.vector import Exact, UnitVectors, Vector, cosines, float32_error, to_unit
 from rankgauge.retrieval.ranked_scores import ranked_run
 from rankgauge.retrieval.retriever import QueryBatch
@@ -99,7 +99,7 @@ def test_the_error_of_float32_cosines_is_within_its_bound(width: int, seed: int,
 
 
 def test_a_query_without_words_gets_nothing_and_a_document_without_words_is_never_returned() -> None:
-    run = Vector(KITCHEN, BagOfWords()).retrieve(QUERIES, 10)
+    run = Vector(KITCHEN, HashedWords()).retrieve(QUERIES, 10)
     assert np.diff(run.offsets).tolist() == [4, 4, 0, 4, 0]
     assert b"blank" not in set(run.docs)
 
@@ -107,26 +107,26 @@ def test_a_query_without_words_gets_nothing_and_a_document_without_words_is_neve
 def test_vectors_on_disk_answer_the_same_and_are_rebuilt_only_if_something_changed(tmp_path: Path) -> None:
     corpus = made_up(60)
     queries = made_up_queries(corpus, 5)
-    first = Vector(corpus, BagOfWords(256), index=tmp_path / "v")
-    again = Vector(corpus, BagOfWords(256), index=tmp_path / "v")
+    first = Vector(corpus, HashedWords(256), index=tmp_path / "v")
+    again = Vector(corpus, HashedWords(256), index=tmp_path / "v")
     assert (first.rebuilt, again.rebuilt) == (True, False)
     assert isinstance(again.vectors, np.memmap)
     assert first.retrieve(queries, 9).sha256 == again.retrieve(queries, 9).sha256
-    assert Vector(corpus, BagOfWords(128), index=tmp_path / "v").rebuilt
+    assert Vector(corpus, HashedWords(128), index=tmp_path / "v").rebuilt
 
 
 @pytest.mark.parametrize("center", [0.0, 0.5, 1.0])
 def test_centered_vectors_are_those_of_the_formula(center: float, tmp_path: Path) -> None:
     texts = ["salt and pepper", "salt the water", "", "pepper grinder", "boil water"]
     corpus = InMemoryCorpus({f"d{place}": text for place, text in enumerate(texts)})
-    made = Vector(corpus, BagOfWords(64), center=center, index=tmp_path / "v")
-    plain = Vector(corpus, BagOfWords(64)).vectors.astype(np.float64)
+    made = Vector(corpus, HashedWords(64), center=center, index=tmp_path / "v")
+    plain = Vector(corpus, HashedWords(64)).vectors.astype(np.float64)
     has = plain.any(axis=1)
     expected = plain - center * plain[has].mean(axis=0)
     expected[~has] = 0
     expected[has] /= np.linalg.norm(expected[has], axis=1, keepdims=True)
     assert np.allclose(made.vectors, expected, atol=1e-6)
-    again = Vector(corpus, BagOfWords(64), center=center, index=tmp_path / "v")
+    again = Vector(corpus, HashedWords(64), center=center, index=tmp_path / "v")
     queries = QueryBatch.from_dict({"q": "salt water", "empty": " "})
     assert not again.rebuilt
     first, second = made.retrieve(queries, 5), again.retrieve(queries, 5)
@@ -138,9 +138,9 @@ def test_centered_vectors_are_those_of_the_formula(center: float, tmp_path: Path
 
 def test_the_share_of_the_mean_to_subtract_is_from_0_to_1() -> None:
     corpus = InMemoryCorpus({"a": "one two", "b": "two three"})
-    assert Vector(corpus, BagOfWords(64)).identity()["center"] == 0
+    assert Vector(corpus, HashedWords(64)).identity()["center"] == 0
     with pytest.raises(UsageError, match="from 0"):
-        Vector(corpus, BagOfWords(64), center=1.5)
+        Vector(corpus, HashedWords(64), center=1.5)
 
 
 def test_an_embedder_that_returns_nonsense_is_named() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from rankgauge.adapters.story.bag_of_words import word_cosines
 from rankgauge.adapters.story.story import (
     AnyStory,
     SourceRecord,
@@ -42,8 +43,8 @@ from rankgauge.retrieval.embedders import embedder
 from rankgauge.retrieval.engines.vector import cosines, embed_texts
 from rankgauge.retrieval.ranked_scores import round_scores
 
-PROFILES = ("vsa", "bow")
-DS18_PROFILES = {"basic/bow": "bow"}  # the names in DS18
+# The second document's names, and the profile that each means.
+PROFILES = {"vsa": "vsa", "bow": "bow", "basic": "bow", "basic/bow": "bow"}
 NOISE = 1e-12  # a mean this close to the threshold equals it: 1 + 1 + 1/5 + 1/5 is 2.4000000000000004
 
 
@@ -55,7 +56,7 @@ class StorySearch:
         "vsa",
         "Compare texts as hyperdimensional vectors or as bags of words.",
         Section.MEASURES,
-        choices=PROFILES,
+        choices=tuple(PROFILES),
         common=True,
     )
     k: int = setting(
@@ -119,14 +120,13 @@ def retrieval_quality(
 
 def check_profile(name: str) -> str:
     """Return the profile of a name, or raise if there is none."""
-    profile = DS18_PROFILES.get(name, name)
-    if profile not in PROFILES:
+    if name not in PROFILES:
         close = nearest(str(name), PROFILES)
         raise UsageError(
             f"profile must be one of {', '.join(PROFILES)}, found {shown(str(name))}",
             hint=f"did you mean {close}?" if close else None,
         )
-    return profile
+    return PROFILES[name]
 
 
 def rank_scenes(story: Story, texts: Sequence[str], profile: str) -> tuple[Ints, Floats]:
@@ -134,10 +134,8 @@ def rank_scenes(story: Story, texts: Sequence[str], profile: str) -> tuple[Ints,
 
     A text without any word that counts has no direction; its cosine with every scene is 0.
     """
-    model = embedder(profile)
-    scene_vectors = embed_texts(model, [b""] * len(story), [scene.text for scene in story.scenes], "document")
-    query_vectors = embed_texts(model, [b""] * len(texts), list(texts), "query")
-    exact = cosines(query_vectors, scene_vectors)
+    scene_texts = [scene.text for scene in story.scenes]
+    exact = word_cosines(texts, scene_texts) if profile == "bow" else _vector_cosines(texts, scene_texts, profile)
     rounded_cosines = round_scores(exact.reshape(-1))
     # The order rule breaks ties by id in descending order: descending ids in story order keep story order.
     count = len(story)
@@ -145,6 +143,12 @@ def rank_scenes(story: Story, texts: Sequence[str], profile: str) -> tuple[Ints,
     offsets = np.arange(len(texts) + 1, dtype=np.int64) * count
     rows = ranking.order(offsets, ids, rounded_cosines).reshape(len(texts), count)
     return rows - offsets[:-1, None], rounded_cosines.reshape(exact.shape)
+
+
+def _vector_cosines(texts: Sequence[str], scene_texts: list[str], profile: str) -> Floats:
+    model = embedder(profile)
+    scene_vectors = embed_texts(model, [b""] * len(scene_texts), scene_texts, "document")
+    return cosines(embed_texts(model, [b""] * len(texts), list(texts), "query"), scene_vectors)
 
 
 def _search(story: Story, labeled: LabeledQueries, profile: str, k: int) -> tuple[QueryQuality, ...]:

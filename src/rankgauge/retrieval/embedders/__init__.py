@@ -5,12 +5,12 @@ from __future__ import annotations
 from rankgauge.retrieval.embedders.embedder import CallableEmbedder, Embedder
 from rankgauge.retrieval.named_code import is_object_path, load_object, unknown_name
 
-EMBEDDER_PREFIXES = ("wordllama", "bow", "vsa", "sentence-transformers")
-EMBEDDER_NAMES = "wordllama, bow, vsa, sentence-transformers/MODEL, or module:callable"
+EMBEDDER_PREFIXES = ("wordllama", "hashed", "vsa", "sentence-transformers")
+EMBEDDER_NAMES = "wordllama, hashed, vsa, sentence-transformers/MODEL, or module:callable"
 
 
 def embedder(name: str) -> Embedder:
-    """The embedder with a name: ``wordllama``, ``bow``, ``vsa``, ``sentence-transformers/…`` or ``module:callable``.
+    """The embedder with a name: ``wordllama``, ``hashed``, ``vsa``, ``sentence-transformers/…`` or ``module:callable``.
 
     Each is imported only when requested.
     """
@@ -20,10 +20,10 @@ def embedder(name: str) -> Embedder:
             from rankgauge.retrieval.embedders.wordllama import WordLlamaEmbedder
 
             return WordLlamaEmbedder()
-        case "bow" if not model:
-            from rankgauge.retrieval.embedders.hashed import BagOfWords
+        case "hashed" if not model:
+            from rankgauge.retrieval.embedders.hashed import HashedWords
 
-            return BagOfWords()
+            return HashedWords()
         case "vsa" if not model:
             from rankgauge.retrieval.embedders.hashed import HyperdimensionalEmbedder
 

@@ -1,7 +1,8 @@
 """Words hashed into vectors: embedders that need only NumPy.
 
-In a bag of words, each word adds the square root of its count to one dimension, with a sign; both come from a hash of
-its bytes (the hashing trick, https://doi.org/10.1145/1553374.1553516: signs make collisions cancel on average).
+With hashed words, each word adds the square root of its count to one dimension, with a sign; both come from a hash of
+its bytes (the hashing trick, https://doi.org/10.1145/1553374.1553516). Different words may share a dimension: their
+signs make such collisions cancel on average, but two texts without a common word can have a cosine other than 0.
 
 In a vector symbolic architecture, a word is a hyperdimensional vector of ±1 drawn from SHAKE-256 of its bytes, so that
 any two are nearly orthogonal. *Bundling* is addition: a text is the sum of its words. *Binding* of neighbors is the
@@ -27,15 +28,15 @@ from rankgauge.retrieval.language import ENGLISH_STOP_WORDS
 from rankgauge.retrieval.retriever import Identity
 
 
-class BagOfWords:
-    """Words as dimensions, without a model or idf: a baseline for real embedders."""
+class HashedWords:
+    """Words hashed to dimensions, without a model or idf: a baseline for real embedders."""
 
-    name = "bow"
+    name = "hashed"
     reads_texts = True
 
     def __init__(self, dimensions: int = 2048) -> None:
         if dimensions < 1:
-            raise UsageError(f"a bag of words needs at least one dimension, found {dimensions}")
+            raise UsageError(f"hashed words need at least one dimension, found {dimensions}")
         self.dimensions = dimensions
         self._stop_words = {word.encode() for word in ENGLISH_STOP_WORDS}
         self._dimension_and_sign: dict[bytes, tuple[int, float]] = {}
