@@ -598,7 +598,20 @@ class TestCommand:
         assert not (tmp_path / "out").exists()
 
     def test_caveats_are_in_the_terminal_and_in_markdown(self, tmp_path: Path, command: Command) -> None:
-        done = command("benchmark", "run", "--retriever", "lexical", "--k", 1, "--latency", 0, "-o", tmp_path / "out")
+        done = command(
+            "benchmark",
+            "run",
+            "--corpus",
+            SHIPPED,
+            "--retriever",
+            "lexical",
+            "--k",
+            1,
+            "--latency",
+            0,
+            "-o",
+            tmp_path / "out",
+        )
         assert done.code == 0
         assert "Caveats   " in done.out
         assert "the run has at most 1 document per query" in done.out
@@ -620,7 +633,7 @@ class TestCommand:
         assert "hint: --corpus" in done.err
 
     def test_a_failed_system_is_named_and_sets_the_exit_code(self, tmp_path: Path, command: Command) -> None:
-        retrievers = ("--retriever", "lexical", "--retriever", "no_such:find")
+        retrievers = ("--corpus", SHIPPED, "--retriever", "lexical", "--retriever", "no_such:find")
         done = command("benchmark", "run", *retrievers, "--latency", 0, "-o", tmp_path / "out")
         assert done.code == 2
         assert "warning: find: " in done.err
@@ -672,16 +685,18 @@ class TestCommand:
         ("options", "message"),
         [
             (["--queries", "q.jsonl"], "lexical retrieval needs a corpus"),
-            (["--baseline", "nobody"], "no system is called 'nobody'"),
+            (["--corpus", str(SHIPPED), "--baseline", "nobody"], "no system is called 'nobody'"),
             (["missing.yaml"], "missing.yaml: cannot read: No such file"),
             (["--retriever", "lexica"], "unknown retriever 'lexica'; did you mean lexical?"),
             (["--retriever", "lexical", "--retriever", "lexical"], "retriever 'lexical' is named twice"),
             (["--retriever", "a:find", "--retriever", "b:find"], "the same name: 'a:find' and 'b:find'"),
             (["--retriever", "https://host/search"], "describe the server in a YAML file"),
-            (["-m", "nosuch"], "unknown measure"),
-            (["--by", "categry"], "did you mean category?"),
-            (["-o", "."], "a benchmark replaces its output folder"),
+            (["--corpus", str(SHIPPED), "-m", "nosuch"], "unknown measure"),
+            (["--corpus", str(SHIPPED), "--by", "categry"], "did you mean category?"),
+            (["--corpus", str(SHIPPED), "-o", "."], "a benchmark replaces its output folder"),
             (["c.yaml", "--embedder", "hashed"], "--embedder cannot be combined with a configuration"),
+            ([], "nothing to benchmark: expected a configuration (rankgauge.yaml), LABELS and RESULTS, or --corpus"),
+            (["c.yaml", "--config", "c.yaml"], "c.yaml and --config c.yaml are both settings"),
             (["--corpus", "."], "corpus.jsonl or queries.jsonl not found in this folder"),
         ],
     )

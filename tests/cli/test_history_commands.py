@@ -12,6 +12,7 @@ import pytest
 
 from rankgauge import evaluate
 from rankgauge.benchmark.folder import MANIFEST
+from rankgauge.benchmark.plan import SHIPPED
 from rankgauge.history import History
 from tests.conftest import Outcome
 
@@ -134,7 +135,20 @@ def test_a_live_evaluation_saves_its_latency(command: Command, folder: Path, mon
 
 @pytest.mark.slow
 def test_a_benchmark_saves_each_system_with_its_cost(command: Command) -> None:
-    command("benchmark", "run", "--retriever", "lexical", "--latency", "3", "--save", "--save-run", "-o", "out")
+    command(
+        "benchmark",
+        "run",
+        "--corpus",
+        SHIPPED,
+        "--retriever",
+        "lexical",
+        "--latency",
+        "3",
+        "--save",
+        "--save-run",
+        "-o",
+        "out",
+    )
     (entry,) = entries()
     assert (entry.system, entry.facts["command"], entry.log is not None) == ("lexical", "benchmark run", True)
     assert entry.cost is not None

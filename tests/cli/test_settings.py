@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rankgauge import Conventions
+from rankgauge import Conventions, evaluate
 from rankgauge.config.schema import MeasuresSection, StatisticsSection
 from tests.conftest import Outcome
 
@@ -295,3 +295,84 @@ def test_an_empty_list_of_groups_turns_the_default_groups_of_a_benchmark_off(com
 def test_the_correction_of_a_gate_fits_its_test(command: Command, files: Path) -> None:
     gates = {options: data_of(command, "gate", configuration(), *options)["gate"] for options in [(), ("--test", "t")]}
     assert [data["correction"] for data in gates.values()] == ["max-t", "Holm"]
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of one of the four commands without a configuration."""
+    return {
+        "evaluate": ("evaluate", "qrels", "one", "two", "--format", "json"),
+        "compare": ("compare", "qrels", "one", "two", "--format", "json"),
+        "gate": ("gate", "qrels", "two", "--baseline", "one", "--format", "json"),
+        "benchmark": ("benchmark", "run", "--restart", "-o", "out"),
+    }[name]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_configuration_of_the_working_folder_is_used_by_all_commands_and_named(
+    name: str, command: Command, files: Path
+) -> None:
+    config = configuration("names: [P@2], rel: 2, graded: true", "seed: 0, confidence: 0.9")
+    found = command(*words_of(name))
+    more = ", collection, retrievers, benchmark.k, benchmark.latency" if name == "benchmark" else ""
+    keys = f"measures.names, measures.rel, statistics.confidence{more}"
+    assert found.code in (0, 1)
+    assert f"note: settings from rankgauge.yaml: {keys} (--config none ignores it)\n" in found.err
+    if name != "benchmark":
+        named = command(*words_of(name), "--config", config)
+        assert named.out == found.out
+        assert "settings from" not in named.err
+        assert set(values_of(json.loads(found.out))) == {"P(rel=2)@2"}
+        without = command(*words_of(name), "--config", "none")
+        assert "P(rel=2)@2" not in without.out
+        assert "settings from" not in without.err
+
+
+def test_a_benchmark_of_labels_and_results_takes_its_settings_from_the_working_folder(
+    command: Command, files: Path
+) -> None:
+    configuration("names: [P@2]")
+    words = ("benchmark", "run", "qrels", "one", "own_search:two", "--queries", "queries.jsonl", "-o", "out")
+    done = command(*words)
+    line = "note: settings from rankgauge.yaml: measures.names, benchmark.k, benchmark.latency (--config none"
+    assert line in done.err
+    report = json.loads(Path("out/BenchmarkReport.json").read_bytes())
+    assert [run["name"] for run in report["scores"]["runs"]] == ["one", "two"]
+    assert set(values_of(report["scores"])) == {"P@2"}
+    plain = command(*words, "--config", "none")
+    assert plain.code == 1, plain.err
+    report = json.loads(Path("out/BenchmarkReport.json").read_bytes())
+    assert set(values_of(report["scores"])) != {"P@2"}
+
+
+def test_only_the_file_of_the_working_folder_is_found(
+    command: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configuration("names: [P@2]")
+    Path("below").mkdir()
+    monkeypatch.chdir("below")
+    done = command("evaluate", "../qrels", "../one")
+    assert (done.code, "P@2" in done.out, "settings from" in done.err) == (0, False, False)
+
+
+@pytest.mark.parametrize("words", ["measures P", "convert one - --to jsonl", "trec_eval -m P.2 qrels one"])
+def test_other_commands_and_python_read_no_configuration(words: str, command: Command, files: Path) -> None:
+    expected = command(*words.split())
+    Path("rankgauge.yaml").write_text("measures: {names: [nosuch]}\n")
+    found = command(*words.split())
+    assert (found.code, found.out, found.err) == (0, expected.out, expected.err)
+    assert "nosuch" not in map(str, evaluate("qrels", "one").measures)
+
+
+def test_a_wrong_key_in_the_working_folder_is_an_error_with_its_line(command: Command, files: Path) -> None:
+    Path("rankgauge.yaml").write_text("statistics:\n  confidance: 0.9\n")
+    done = command("evaluate", "qrels", "one")
+    assert (done.code, done.out) == (2, "")
+    assert "rankgauge.yaml:2: " in done.err
+    assert command("evaluate", "qrels", "one", "--config", "none").code == 0
+
+
+def test_no_code_refuses_what_the_configuration_of_the_working_folder_names(command: Command, files: Path) -> None:
+    Path("rankgauge.yaml").write_text("gate: {baseline: ['own_search:one'], measures: [RR]}\n")
+    done = command("gate", "qrels", "two", "--queries", "queries.jsonl", "--no-code")
+    assert done.code == 64
+    assert "--no-code" in done.err

@@ -9,13 +9,14 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from rankgauge.config.band_sources import NO_BANDS
 from rankgauge.config.judges import JudgeSection
 from rankgauge.config.retriever_sections import RetrieverSection
 from rankgauge.config.schema import Config, Kpi
 from rankgauge.config.section_model import declaration_of
-from rankgauge.core.settings import DECIMAL_NUMBER, ELEMENTS, WHOLE_NUMBER
+from rankgauge.core.settings import DECIMAL_NUMBER, ELEMENTS, WHOLE_NUMBER, declared
 from rankgauge.errors import Fault, InputError, MeasureError, RankgaugeError, UsageError, nearest, printable, shown
-from rankgauge.io.byte_streams import open_stored
+from rankgauge.io.byte_streams import Limits, open_stored
 from rankgauge.io.formats.yaml_text import MAX_FILE_BYTES, Loaded, load_yaml
 from rankgauge.secrets import register_references
 
@@ -35,6 +36,26 @@ def load_config(source: str | Path | Mapping[str, Any], sets: Sequence[str] = ()
     else:
         loaded, name = _load(source), str(source)
     return _config(loaded, name) if not sets else _config_with(loaded, name, sets)
+
+
+SECTIONS_WITHOUT_NUMBERS = ("output", "performance", "history", "spark")
+
+
+def changed_keys(config: Config) -> Iterator[str]:
+    """The keys that change numbers and have another value than the default; a section of the user's names is one."""
+    for section in type(config).model_fields:
+        content = getattr(config, section)
+        if section in SECTIONS_WITHOUT_NUMBERS or content in ({}, None, NO_BANDS):
+            continue
+        if not isinstance(content, BaseModel) or section in ("collection", "kpi"):
+            if not isinstance(content, BaseModel) or content.model_fields_set:
+                yield section
+            continue
+        for name, field in type(content).model_fields.items():
+            declaration, value = declaration_of(field), getattr(content, name)
+            is_default = name not in content.model_fields_set or (declaration and declaration.default == value)
+            if not is_default and name not in declared(Limits):
+                yield f"{section}.{name}"
 
 
 def _config_with(loaded: Loaded, source: str, sets: Sequence[str]) -> Config:

@@ -49,7 +49,7 @@ class Queries(HtmlView):
         return f"Queries({len(self)} queries{columns})"
 
     def numbered(self) -> Queries | None:
-        """The same queries under short ids, q1, q2, ..., if each is a line of text that is its own id; None if not."""
+        """These queries under short ids, q1, q2, ..., if each is a line of text that is its own id; None if not."""
         if not any(note.code == LINES_ARE_QUESTIONS for note in self.notes):
             return None
         return Queries(Ids.from_text([f"q{number + 1}" for number in range(len(self))]), self.texts, {}, self.notes)

@@ -7,6 +7,9 @@ retrievers; scenes that tie keep story order. Reciprocal rank and recall are tho
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.adapters.story.bag_of_words import word_cosines
 from rankgauge.adapters.story.story import (
     AnyStory,
     SourceRecord,
@@ -121,7 +123,7 @@ def retrieval_quality(
 def check_profile(name: str) -> str:
     """Return the profile of a name, or raise if there is none."""
     if name not in PROFILES:
-        close = nearest(str(name), PROFILES)
+        close = nearest(str(name), list(PROFILES))
         raise UsageError(
             f"profile must be one of {', '.join(PROFILES)}, found {shown(str(name))}",
             hint=f"did you mean {close}?" if close else None,
@@ -149,6 +151,42 @@ def _vector_cosines(texts: Sequence[str], scene_texts: list[str], profile: str) 
     model = embedder(profile)
     scene_vectors = embed_texts(model, [b""] * len(scene_texts), scene_texts, "document")
     return cosines(embed_texts(model, [b""] * len(texts), list(texts), "query"), scene_vectors)
+
+
+# The profile ``bow``: texts as counts of their words, compared by the cosine of these counts.
+#
+# Every word of the story and of the queries is a dimension of its own. A word is a run of letters, digits and
+# underscores in the composed form of Unicode (NFC), with case folded: ``Ines's`` is ``ines`` and ``s``. No word is
+# left out and none is weighted. Products and lengths are sums of integers, so only the last square root and division
+# round.
+
+WORD_PATTERN = re.compile(r"\w+")
+
+
+def count_words(text: str) -> Counter[str]:
+    """How often each word occurs in a text."""
+    return Counter(WORD_PATTERN.findall(unicodedata.normalize("NFC", text).casefold()))
+
+
+def word_cosines(queries: Sequence[str], scenes: Sequence[str]) -> Floats:
+    """The cosine of each query with each scene, a row per query; 0 for a text without words."""
+    scene_counts = [count_words(text) for text in scenes]
+    scenes_with_word: dict[str, list[tuple[int, int]]] = {}
+    for scene, counts in enumerate(scene_counts):
+        for word, count in counts.items():
+            scenes_with_word.setdefault(word, []).append((scene, count))
+    squares = np.array([_square(counts) for counts in scene_counts], dtype=np.float64)
+    out: Floats = np.zeros((len(queries), len(scenes)))
+    for row, counts in zip(out, map(count_words, queries), strict=True):
+        for word, count in counts.items():
+            for scene, scene_count in scenes_with_word.get(word, ()):
+                row[scene] += count * scene_count
+        row /= np.sqrt(np.maximum(_square(counts) * squares, 1.0))
+    return out
+
+
+def _square(counts: Counter[str]) -> int:
+    return sum(count * count for count in counts.values())
 
 
 def _search(story: Story, labeled: LabeledQueries, profile: str, k: int) -> tuple[QueryQuality, ...]:

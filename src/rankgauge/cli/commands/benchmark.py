@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +20,21 @@ from rankgauge.benchmark.plan import (
     plan_of,
     plan_of_folder,
     plan_of_opened,
-    shipped_plan,
 )
 from rankgauge.benchmark.run import BenchmarkListener, run_benchmark
 from rankgauge.cli.command_tree import documented
 from rankgauge.cli.options.declared_options import (
+    FOLDER_CONFIG,
+    NO_CONFIG,
     RETRIEVER_SET,
+    config_file,
+    config_option,
     configuration,
     configuration_folder,
     declared_options,
     flag_of,
     is_given,
+    is_set,
     option,
     option_group,
     retriever_values,
@@ -39,6 +43,7 @@ from rankgauge.cli.options.evaluation_settings import (
     BY,
     CONVENTION_OPTIONS,
     KPI,
+    announce_configuration,
     measure_option,
     merge_options,
     statistics_options,
@@ -75,6 +80,7 @@ from rankgauge.validation.findings import Validation
 
 BENCHMARK_FOLDER = "rankgauge-benchmark"
 OWN_NAMES = ("out", "index", "resume", "path")  # of where it writes, which is no part of what it computes
+COLLECTION_SECTIONS = ("collection", "chunking", "retrievers")  # which other labels and results replace
 CONFIGURED_FIELDS = ("corpus", "queries_file", "qrels", "embedder", "rerank")
 
 
@@ -82,6 +88,7 @@ CONFIGURED_FIELDS = ("corpus", "queries_file", "qrels", "embedder", "rerank")
 class BenchmarkInput:
     """What to benchmark, from the command line."""
 
+    config: str | None  # settings for labels and results, or for --corpus; the collection, too, if there are neither
     corpus: str | None
     queries_file: str | None
     qrels: str | None
@@ -91,6 +98,11 @@ class BenchmarkInput:
     k: int
     latency: int
     max_failures: int | None
+
+    @property
+    def has_collection(self) -> bool:
+        """Whether options name the files."""
+        return any(one is not None for one in (self.corpus, self.queries_file, self.qrels))
 
     @property
     def has_queries_in_labels(self) -> bool:
@@ -129,11 +141,12 @@ class BenchmarkOutput:
     type=click.Path(),
     nargs=-1,
     is_eager=True,
-    callback=lambda context, _, names: named_configuration(context, names),
+    callback=lambda context, _, names: check_configuration_argument(context, names),
 )
 @option_group(
     "source",
     BenchmarkInput,
+    config_option(rare=True),
     option(
         "--corpus",
         section=Section.INPUT,
@@ -204,7 +217,7 @@ class BenchmarkOutput:
 @without_sets
 def benchmark_run_command(
     inputs: tuple[str, ...],
-    config_file: str | None,
+    config_argument: str | None,
     source: BenchmarkInput,
     reading: Reading,
     asking: dict[str, Any],
@@ -214,21 +227,29 @@ def benchmark_run_command(
 ) -> int | None:
     """Run retrievers on the same queries and show which is best.
 
-    CONFIG is a rankgauge.yaml (`rankgauge init` writes one); command-line options override the file. LABELS and RESULTS
-    are those of `rankgauge evaluate`: stored results are scored as they are, live retrievers are asked, and a log holds
-    both. Without arguments and without --corpus, the bundled collection is used. Everything is written to one folder,
-    which `rankgauge benchmark verify` checks.
+    CONFIG is a rankgauge.yaml (`rankgauge init` writes one), by default that of this folder; command-line options
+    override it. LABELS and RESULTS are those of `rankgauge evaluate`: stored results are scored as they are, live
+    retrievers are asked, and a log holds both. Everything is written to one folder, which `rankgauge benchmark verify`
+    checks.
     """
-    if config_file is not None:
-        check_config_file(config_file, asking)
-    config = configuration()
-    if config_file is None and (inputs or source.has_queries_in_labels):
-        plan = plan_of_inputs(inputs, source, asking, saving, reading)
-    elif config_file is None or config is None:
-        plan = plan_of_source(source, asking)
+    if config_argument and is_given("config"):
+        raise UsageError(
+            f"{printable(config_argument, None)} and --config {printable(str(source.config), None)} are both settings"
+        )
+    loaded, file = configuration(), config_file(click.get_current_context())
+    if loaded is not None and (config_argument or not (inputs or source.has_collection)):
+        check_configured(asking)
+        announce_configuration()
+        plan = plan_of(loaded, file or FOLDER_CONFIG, source.retrievers)
     else:
-        plan = plan_of(config, config_file, source.retrievers)
-    configured = {} if config is None else config_values(config, configuration_folder())
+        announce_configuration(unused=COLLECTION_SECTIONS)
+        if inputs or source.has_queries_in_labels:
+            plan = plan_of_inputs(inputs, source, asking, saving, reading)
+        else:
+            plan = plan_of_source(source, asking)
+        if loaded is not None:
+            plan = replace(plan, **asdict(loaded.benchmark.as_settings(BenchmarkSettings)))
+    configured = {} if loaded is None else config_values(loaded, configuration_folder())
     configured |= {"reading": label_reading(reading)}
     settings = Settings.of({"bands": plan.settings.bands, **merge_options(options, configured)})
     plan = replace(
@@ -244,8 +265,8 @@ def benchmark_run_command(
     saving.check(reads_history=any(is_history(one) for one in inputs))
     code = run_and_show(plan, output.out, index=output.index, resume=output.resume, saving=saving)
     if output.path is not None:
-        with write_atomically(output.path) as file:
-            file.write(load_file(Path(output.out) / PAGE).stored)
+        with write_atomically(output.path) as page:
+            page.write(load_file(Path(output.out) / PAGE).stored)
     return code
 
 
@@ -276,10 +297,10 @@ def run_and_show(
     return exit_code("undecidable" if report.failed else "pass", *found)
 
 
-def named_configuration(context: click.Context, names: tuple[str, ...]) -> tuple[str, ...]:
+def check_configuration_argument(context: click.Context, names: tuple[str, ...]) -> tuple[str, ...]:
     """Tell a configuration from labels and results: it is a single file, in YAML, or in JSON with a key of one."""
     is_config = len(names) == 1 and (names[0].endswith((".yaml", ".yml")) or _is_json_configuration(names[0]))
-    context.params["config_file"] = names[0] if is_config else None
+    context.params["config_argument"] = names[0] if is_config else None
     return names
 
 
@@ -307,9 +328,8 @@ def plan_of_inputs(
         raise UsageError(f"{inputs[0]} is a folder, not labels or a configuration", hint=f"--corpus {inputs[0]}")
     labels = source.qrels or inputs[0]
     results = inputs if source.qrels is not None else inputs[1:]
-    given = {name: value for name, value in asking.items() if is_given(name)}
-    if given and not any(map(is_live, results)) and not any(map(is_own_retriever, source.retrievers)):
-        raise needless_option(flag_of(next(iter(given))))
+    asks = any(map(is_live, results)) or any(map(is_own_retriever, source.retrievers))
+    given = _asking_values(asking, asks=asks)
     systems: Mapping[str, PlannedSystem] = {}
     if source.retrievers:
         flags = {"embedder": source.embedder, "rerank": source.rerank}
@@ -333,14 +353,14 @@ def plan_of_inputs(
     return plan_of_opened(labels, opened, source.queries_file, reading, **more)
 
 
-def check_config_file(path: str, asking: Iterable[str]) -> None:
+def check_configured(asking: Iterable[str]) -> None:
     """Raise if what a configuration names is an option too."""
     conflict = next((name for name in (*CONFIGURED_FIELDS, *asking) if is_given(name)), None)
     if conflict is not None:
         flag = flag_of(conflict)
         raise UsageError(
             f"{flag} cannot be combined with a configuration, which names it",
-            hint=f"leave out {flag}, or the configuration",
+            hint=f"leave out {flag}, or the configuration (--config {NO_CONFIG})",
         )
     if retriever_values():
         raise UsageError(
@@ -348,18 +368,22 @@ def check_config_file(path: str, asking: Iterable[str]) -> None:
         )
 
 
+def _asking_values(asking: Mapping[str, Any], *, asks: bool) -> dict[str, Any]:
+    """How live retrievers are asked, as the user or the configuration says; raises if there is none to ask."""
+    given = next((name for name in asking if is_given(name)), None)
+    if given is not None and not asks:
+        raise needless_option(flag_of(given))
+    return {name: value for name, value in asking.items() if asks and is_set(name)}
+
+
 def plan_of_source(source: BenchmarkInput, asking: Mapping[str, Any]) -> BenchmarkPlan:
     """The plan of a collection, or of the bundled one; ``asking`` are the options of a callable."""
     flags = {"embedder": source.embedder, "rerank": source.rerank}
     options = {**retriever_values(), **{name: value for name, value in flags.items() if is_given(name)}}
-    given = {name: value for name, value in asking.items() if is_given(name)}
+    given = _asking_values(asking, asks=any(map(is_own_retriever, source.retrievers)))
     systems = default_systems({**options, **given}, source.retrievers or RETRIEVER_MODES)
-    if given and not any(map(is_own_retriever, source.retrievers)):
-        raise needless_option(flag_of(next(iter(given))))
     if source.corpus is None:
-        if source.queries_file or source.qrels:
-            return _plan_without_corpus(source, systems)
-        return shipped_plan(**({"systems": systems} if options or source.retrievers else {}))
+        return _plan_without_corpus(source, systems)
     if source.queries_file is not None and source.qrels is not None:
         return BenchmarkPlan(
             Path(source.corpus).resolve().stem, source.corpus, source.queries_file, source.qrels, systems
@@ -370,6 +394,11 @@ def plan_of_source(source: BenchmarkInput, asking: Mapping[str, Any]) -> Benchma
 
 def _plan_without_corpus(source: BenchmarkInput, systems: Mapping[str, PlannedSystem]) -> BenchmarkPlan:
     """The plan of retrievers that search documents of their own."""
+    if not source.has_collection:
+        raise UsageError(
+            f"nothing to benchmark: expected a configuration ({FOLDER_CONFIG}), LABELS and RESULTS, or --corpus",
+            hint="`rankgauge init` writes a configuration; `rankgauge demo` benchmarks the bundled collection",
+        )
     engine = next((name for name, system in systems.items() if not system.is_own), None)
     if engine is not None:
         raise UsageError(f"{engine} retrieval needs a corpus", hint="name it: --corpus")

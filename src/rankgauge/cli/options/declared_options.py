@@ -294,14 +294,30 @@ def option_flags(name: str, setting: Setting, *, is_flag: bool) -> tuple[list[st
 
 
 RETRIEVER_PREFIX = "retriever."  # of a key of the retriever that a command runs, whatever its name
-CONFIG = option(
-    "--config",
-    section=Section.INPUT,
-    is_eager=True,
-    type=click.Path(),
-    metavar="FILE",
-    help="Read settings from a rankgauge.yaml; command-line options override the file.",
-)
+FOLDER_CONFIG = "rankgauge.yaml"  # of the working folder, which commands with --config read if none is named
+NO_CONFIG = "none"
+
+
+def _chosen_configuration(_: click.Context, __: click.Parameter, path: str | None) -> str | None:
+    """The file that --config names, or else that of the working folder."""
+    return FOLDER_CONFIG if path is None and Path(FOLDER_CONFIG).is_file() else path
+
+
+def config_option(*, rare: bool = False) -> Option:
+    """``--config``; a command whose arguments can be a configuration lists it with ``--help-all`` only."""
+    return option(
+        "--config",
+        section=Section.INPUT,
+        rare=rare,
+        is_eager=True,
+        type=click.Path(),
+        metavar="FILE",
+        callback=_chosen_configuration,
+        help=f"Read settings from FILE, or from no file if it is `{NO_CONFIG}`; options override them.  "
+        f"[default: {FOLDER_CONFIG}, if it is in this folder]",
+    )
+
+
 SET = option(
     "--set",
     "sets",
@@ -313,7 +329,7 @@ SET = option(
 )
 
 
-CONFIG_OPTIONS = (CONFIG, SET)
+CONFIG_OPTIONS = (config_option(), SET)
 RARE_SET = option(
     "--set",
     "sets",
@@ -437,8 +453,15 @@ def configuration_folder() -> Path | None:
 
 def config_file(context: click.Context) -> str | None:
     """The file of settings that a command was given, once it is parsed."""
-    paths = (context.params.get(name) for name in ("config", "config_file"))
-    return next((path for path in paths if isinstance(path, str)), None)
+    paths = (context.params.get(name) for name in ("config_argument", "config", "config_file"))
+    path = next((path for path in paths if isinstance(path, str)), None)
+    return None if path == NO_CONFIG else path
+
+
+def reads_folder_config(context: click.Context) -> bool:
+    """Whether the settings of the current command are those of the working folder's file, which nobody named."""
+    is_named = is_given("config") or context.params.get("config_argument") is not None
+    return config_file(context) == FOLDER_CONFIG and not is_named
 
 
 def sets_given(context: click.Context) -> tuple[str, ...]:

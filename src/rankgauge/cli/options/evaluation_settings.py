@@ -6,7 +6,7 @@ do with a key of the file is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import wraps
 from typing import Any
@@ -14,15 +14,21 @@ from typing import Any
 import click
 
 from rankgauge.cli.options.declared_options import (
+    FOLDER_CONFIG,
+    NO_CONFIG,
     Command,
     Option,
+    SectionOption,
     config_file,
     configuration,
     configuration_folder,
     declared_options,
     is_given,
     key_option,
+    keys_of,
     option_names,
+    reads_folder_config,
+    uses_key,
     with_options,
 )
 from rankgauge.cli.printing import print_message
@@ -83,6 +89,7 @@ def settings_options(
             own.pop("config", None)
             own.pop("sets", None)
             check_usable(refused or {})
+            announce_configuration()
             configured = configured_values(section)
             merged = merge_options(own, configured)
             if request is not None:
@@ -93,6 +100,27 @@ def settings_options(
         return with_options(wrapped, *options)
 
     return decorate
+
+
+def announce_configuration(*, unused: Sequence[str] = ()) -> None:
+    """Say which keys of the configuration of the working folder change numbers of this command.
+
+    ``unused`` are sections that it does not use this time.
+    """
+    context, config = click.get_current_context(), configuration()
+    if config is None or not reads_folder_config(context):
+        return
+    from rankgauge.config.config_file import changed_keys
+
+    given = {key for one in context.command.params if isinstance(one, SectionOption)
+             and is_given(one.name or "") for key in keys_of(one)}  # fmt: skip
+    keys = [
+        key
+        for key in changed_keys(config)
+        if key not in given and key.partition(".")[0] not in unused and uses_key(context.command, key)
+    ]
+    if keys:
+        print_message(f"note: settings from {FOLDER_CONFIG}: {', '.join(keys)} (--config {NO_CONFIG} ignores it)")
 
 
 def configured_values(section: str | None = None) -> dict[str, Any]:
@@ -110,13 +138,15 @@ def configured_values(section: str | None = None) -> dict[str, Any]:
 
 
 def check_usable(refused: Mapping[str, str]) -> None:
-    """Raise if the configuration sets what the current command cannot use of section ``statistics``."""
-    config = configuration()
-    if config is None:
+    """Raise if the configuration sets what the current command cannot use of section ``statistics``.
+
+    The file of the working folder is for all commands; each uses its part.
+    """
+    context, config = click.get_current_context(), configuration()
+    if config is None or reads_folder_config(context):
         return
     for name, hint in refused.items():
         if name in config.statistics.model_fields_set:
-            context = click.get_current_context()
             source = printable(config_file(context) or "--set", None)
             raise UsageError(f"{source}: `{context.command_path}` cannot use statistics.{name}", hint=hint)
 
