@@ -40,12 +40,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_check_reports_changes(command: Command) -> None:
     done = command(*CHECK, "-m", "RR@10")
     assert (done.code, done.err) == (1, "")
-    first, last = done.out.splitlines()
+    first, last, *made = done.out.splitlines()
+    assert made == ["", "a series is a system on a collection on a branch"]
     assert first.startswith("RR@10 of run on qrels, branch main: −0.")
     assert "since 2026-11-07, commit abababababab (p " in first
     assert last == "1 change; 1 series checked, alpha 0.01 each"
     late = command("history", "check", "--since", "2026-11-09")
-    assert (late.code, late.out) == (0, "no change; 1 series checked, alpha 0.01 each\n")
+    assert (late.code, late.out) == (0, "\n".join(["no change; 1 series checked, alpha 0.01 each", *made, ""]))
     none = command("history", "check", "--since", "2030-01-01")
     assert (none.code, none.err[:8]) == (0, "warning:")
     assert command(*CHECK, "-m", "P@3").code == 64

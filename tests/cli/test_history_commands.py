@@ -85,7 +85,7 @@ def test_series_of_one_entry_are_said(command: Command) -> None:
     command("evaluate", "labels.json", "one.json", "two.json", "--save")
     done = command("history", "check")
     assert done.code == 0
-    assert "2 series of one entry each: nothing can be compared over time" in done.err
+    assert "nothing was tested: 2 series with one entry, or one commit of one day" in done.err
 
 
 def test_what_is_saved_is_what_is_printed_without_saving(command: Command) -> None:

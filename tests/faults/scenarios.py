@@ -73,7 +73,7 @@ def write_collection(folder: Path) -> None:
     (folder / "double.trec").write_text((folder / "old.trec").read_text().replace(" d1 ", " d9 "))
     (folder / "faults_search.py").write_text(SEARCH)
     (folder / "one.jsonl").write_text('{"query_id": "q0", "doc_id": "d0", "query": "word", "text": "word0"}\n')
-    (folder / "rankgauge.yaml").write_text(CONFIG)
+    (folder / "benchmark.yaml").write_text(CONFIG)
 
 
 def version() -> str:
@@ -146,9 +146,10 @@ def fetch_with_index() -> int:
 
 
 def write_workflow() -> int:
-    """A workflow in the place of an older file."""
+    """A workflow and a configuration in the place of older files."""
     if version() == "old":
-        Path(".gitlab-ci.yml").write_text("old\n")
+        for name in (".gitlab-ci.yml", "rankgauge.yaml"):
+            Path(name).write_text("old\n")
         return 0
     return run(["init", "--ci", "gitlab", "--force"])
 
@@ -289,7 +290,7 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "benchmark": Scenario(
         ("out",),
-        cli("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out"),
+        cli("benchmark", "run", "benchmark.yaml", "--latency", "0", "-o", "out"),
         benchmark_folder,
         verified,
         may_be_absent=True,

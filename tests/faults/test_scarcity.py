@@ -206,7 +206,7 @@ def test_sixteen_descriptors_are_enough(trials: Trials, kind: str) -> None:
         (folder / "live_search.py").write_text(LIVE)
         words = ("evaluate", "cases.jsonl", "live_search:find", "--set", "retriever.concurrency=32")
     elif kind == "benchmark":
-        words = ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out")
+        words = ("benchmark", "run", "benchmark.yaml", "--latency", "0", "-o", "out")
     else:
         words = ("evaluate", "qrels.trec", "old.trec", "-m", "AP", "--save", "--save-run", "--history", "history")
         for number in range(30):  # which are read for the time of the next
@@ -337,7 +337,7 @@ def test_nothing_needs_a_home_unless_it_is_asked_for(trials: Trials, home: str |
     for words in [
         ("evaluate", "qrels.trec", "old.trec", "--save", "--html", "page.html"),
         ("history", "list"),
-        ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out"),
+        ("benchmark", "run", "benchmark.yaml", "--latency", "0", "-o", "out"),
     ]:
         ended = trials.run(*words, first=first, **variables)
         assert ended.code == 0, ended.errors
@@ -382,7 +382,7 @@ WRITING = {
     "judge": ("judge", "one.jsonl", "-o", "closed/j.jsonl", "--assessor", "a", "--judge", "faults_search:grade"),
     "fetch": (*FETCH, "--retriever", "faults_search:find", "-o", "closed/run.trec"),
     "live": ("evaluate", "cases.jsonl", "faults_search:find", "-o", "closed/live.trec"),
-    "benchmark": ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "closed/out"),
+    "benchmark": ("benchmark", "run", "benchmark.yaml", "--latency", "0", "-o", "closed/out"),
     "new history": ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/new"),
     "history": ("evaluate", "qrels.trec", "old.trec", "--save", "--history", "closed/history"),
     "history of a gate": (
@@ -511,7 +511,7 @@ def test_a_signal_in_a_benchmark_keeps_the_old_folder_and_what_was_fetched(trial
     """One line, the exit code of the signal, no temporary file; the next run resumes, with the same result."""
     folder, number = trials.folder, getattr(signal, name)
     (folder / "faults_search.py").write_text(STOPPING)
-    words = ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out")
+    words = ("benchmark", "run", "benchmark.yaml", "--latency", "0", "-o", "out")
     assert trials.run(*words).code == 0
     old = {path: (folder / path).read_bytes() for path in names_in(folder) if (folder / path).is_file()}
     ended = trials.run(*words, first=HEED_SIGNALS, STOPPED_BY=str(int(number)))
@@ -558,7 +558,7 @@ pathlib.Path.iterdir, os.unlink = manifest_first, killed
 @pytest.mark.slow
 def test_what_a_killed_benchmark_did_not_delete_is_deleted_by_the_next(trials: Trials) -> None:
     """Whichever file the system lists first: without its manifest, nobody would know that the rest is a benchmark."""
-    words = ("benchmark", "run", "rankgauge.yaml", "--latency", "0", "-o", "out")
+    words = ("benchmark", "run", "benchmark.yaml", "--latency", "0", "-o", "out")
     assert trials.run(*words).code == 0
     target, left = trials.folder / "out", trials.folder / f".out{REPLACED_SUFFIX}"
     for deleted in (1, 9):

@@ -72,7 +72,7 @@ def test_branches_and_measures_have_changes_of_their_own(history: History, save_
     check = history.check(options=CheckOptions(("RR", "nDCG@10")))
     assert check.series == 4
     assert check.alpha == pytest.approx(0.01 / 6)
-    assert check.single == 1
+    assert check.untested == 1
     assert len(history.check(EntryFilter(branch="main")).changes) == 1
     with pytest.raises(UsageError, match=r"no entry has values of P@5"):
         history.check(options=CheckOptions(("P@5",)))

@@ -82,7 +82,10 @@ def test_groups_have_their_own_series_at_a_shared_level(history: History, entry:
 
 
 def test_new_labels_are_no_change_of_the_system(history: History, entry: Saver) -> None:
-    """Every query gets a second relevant document that no run has: nDCG falls, and the system is the same."""
+    """Every query gets a second relevant document that no run has, and the system is the same.
+
+    Where the logs are there, they are scored again: nDCG is level. Elsewhere it falls, and that is no change.
+    """
     grown = {query: {"a": 1, "other": 1} for query in QUERIES}
     for keep in (True, False):
         for day in range(1, 11):
@@ -90,7 +93,12 @@ def test_new_labels_are_no_change_of_the_system(history: History, entry: Saver) 
     for keep in (True, False):
         trend = history.trend("nDCG@10", EntryFilter(system=f"keep {keep}"))
         values = [value.value or 0.0 for value in trend.series[0].values]
-        assert min(values[:5]) > max(values[5:]) + 0.1
+        if keep:
+            assert max(values) - min(values) < 0.1
+            assert (len(trend.rescored), trend.left_out_queries) == (5, ())
+        else:
+            assert min(values[:5]) > max(values[5:]) + 0.1
+            assert (trend.rescored, len(trend.left_out_queries)) == ((), 30)
         assert trend.series[0].changes == ()
     partly = {**LABELS, "q00": {"a": 1, "other": 1}}
     for day in range(1, 11):
@@ -109,10 +117,14 @@ def test_the_mix_of_queries_is_beside_the_values(history: History, entry: Saver)
 
 
 def test_repeats_of_a_commit_are_never_split(history: History, entry: Saver) -> None:
-    for day in range(1, 9):
-        entry(day, ranking(day, 0.0 if day < 5 else 0.8), commit=1 if day < 7 else 2)
-    trend = history.trend("RR@10")
+    """Eight runs of a day, the last two of another commit; on days of their own, the data may have changed."""
+    for number in range(8):
+        entry(1, ranking(number, 0.0 if number < 4 else 0.8), commit=1 if number < 6 else 2, system="one day")
+        entry(number + 1, ranking(number, 0.0 if number < 4 else 0.8), commit=1, system="daily")
+    trend = history.trend("RR@10", EntryFilter(system="one day"))
     assert {change.index for change in trend.series[0].changes} <= {6}
+    daily = history.trend("RR@10", EntryFilter(system="daily"))
+    assert [change.index for change in daily.series[0].changes] == [4]
 
 
 def test_what_cannot_be_shown_together_is_said(history: History, entry: Saver) -> None:
@@ -125,3 +137,22 @@ def test_what_cannot_be_shown_together_is_said(history: History, entry: Saver) -
         history.trend("RR@10")
     with pytest.raises(UsageError, match="no values of AP"):
         history.trend("AP", EntryFilter(system="search"))
+
+
+def test_what_is_damaged_is_left_out_and_named(history: History, entry: Saver, recwarn: Any) -> None:
+    """A line that is cut, and a log that is none: the other entries are compared as without it."""
+    for day in range(1, 13):
+        entry(day, ranking(day, 0.0 if day < 8 else 0.6), keep=True)
+    damaged, without_log = history.entries()[3], history.entries()[5]
+    damaged.path.write_text(damaged.path.read_text()[:-9])
+    assert without_log.log is not None
+    without_log.log.write_bytes(b"\x28\xb5\x2f\xfd")
+    grown = {query: {"a": 1, "other": 1} for query in QUERIES}
+    entry(13, ranking(13), grown, keep=True)
+    trend = history.trend("RR@10")
+    assert (len(trend.points), len(trend.rescored)) == (12, 10)
+    assert [change.index for change in trend.series[0].changes] == [6]
+    said = [str(warning.message) for warning in recwarn]
+    assert [damaged.name in text or damaged.path.name in text for text in said] == [True, False]
+    assert said[0].startswith("left out: ")
+    assert said[1].startswith("scores are not made again: ")

@@ -306,7 +306,7 @@ def _scores(
             values[:, place] = np.where(rows >= 0, table.values[column][rows], np.nan)
         elif not is_lenient:
             raise system.missing(measure)
-    how = table.conventions or f"as given in {source_name(table.source)}"
+    how = table.conventions or "as given"
     return Scores(
         notes=system.notes,
         run=table.name,

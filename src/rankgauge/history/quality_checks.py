@@ -88,8 +88,10 @@ class QualityCheck(HtmlView):
 
     changes: tuple[QualityChange, ...]
     series: int  # systems, collections and branches with recent entries
-    single: int  # those of one entry, which cannot show a change
+    untested: int  # those with nothing to compare: one entry, or repeats of one commit on one day
     alpha: float  # of each measure of each of them
+    left_out: tuple[str, ...] = ()  # entries with other conventions
+    left_out_queries: tuple[str, ...] = ()  # queries whose labels changed, which do not count before the change
 
     def __repr__(self) -> str:
         return f"QualityCheck({plural(len(self.changes), 'change')} in {self.series:,} series)"
@@ -115,8 +117,14 @@ def check_quality(
     alpha = round(1 - options.confidence, 12) / max(1, len(tests))
     found = [change for test in tests for change in _changes(*test, alpha, options)]
     recent = [change for change in found if filter.since is None or change.until_time >= filter.since]
-    single = sum(len(series.entries) < 2 for series in loaded)
-    return QualityCheck(tuple(recent), len(loaded), single, alpha)
+    return QualityCheck(
+        tuple(recent),
+        len(loaded),
+        sum(len(series.commits) < 2 for series in loaded),
+        alpha,
+        tuple(name for series in loaded for name in series.left_out),
+        tuple(dict.fromkeys(query for series in loaded for query in series.changed_queries)),
+    )
 
 
 def _active_series(history: History, filter: EntryFilter) -> Iterator[list[EntrySummary]]:

@@ -23,7 +23,7 @@ from rankgauge.core.formatting import listing, plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.settings import Section, check_settings, declared, setting, setting_of
-from rankgauge.errors import InputError, UsageError, shown
+from rankgauge.errors import InputError, UsageError, shown, warn_user
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import evaluate_measures, needs_answers
 from rankgauge.evaluation.query_groups import groups
@@ -127,6 +127,7 @@ class Trend(HtmlView):
     series: tuple[TrendSeries, ...]
     left_out: tuple[str, ...] = ()  # entries with other conventions
     left_out_queries: tuple[str, ...] = ()  # queries whose labels changed, which do not count before the change
+    rescored: tuple[str, ...] = ()  # entries whose log was scored with the labels of the newest
 
     def __repr__(self) -> str:
         changes = plural(sum(len(series.changes) for series in self.series), "change point")
@@ -158,12 +159,12 @@ def trend_of_series(loaded: EntrySeries, measure: str, options: TrendOptions, br
         raise UsageError(f"the newest entry has no values of {measure}", hint=f"it has {known}") from None
     alpha = round(1 - options.confidence, 12)
     values = loaded.values(measure)
-    overall = [_saved_mean(entry, measure, options.confidence) for entry in loaded.entries]
+    overall = [_entry_mean(*pair, measure, options.confidence) for pair in loaded.pairs]
     series = [_series(loaded, None, overall, values, alpha, options.seed)]
     if options.by is not None:
         members = dict(groups(newest.scores.columns, options.by))
         for label, rows in members.items():
-            means = [_group_mean(entry.scores, measure, (options.by, label), options) for entry in loaded.entries]
+            means = [_group_mean(scores, measure, (options.by, label), options) for scores in loaded.scores]
             masked = np.where(rows[:, np.newaxis], values, np.nan)
             series.append(_series(loaded, label, means, masked, alpha / len(members), options.seed))
     return Trend(
@@ -177,6 +178,7 @@ def trend_of_series(loaded: EntrySeries, measure: str, options: TrendOptions, br
         tuple(series),
         loaded.left_out,
         loaded.changed_queries,
+        tuple(entry.name for entry, scores in loaded.pairs if scores is not entry.scores),
     )
 
 
@@ -202,14 +204,14 @@ def _points(loaded: EntrySeries) -> Iterator[TrendPoint]:
         before = now
 
 
-def _saved_mean(entry: SavedEntry, measure: str, confidence: float) -> SavedMean:
-    """The value of an entry over its own queries, with its own labels."""
+def _entry_mean(entry: SavedEntry, own: Scores, measure: str, confidence: float) -> SavedMean:
+    """The value of an entry over its own queries; ``own`` has its scores, perhaps with the labels of the newest."""
     try:
-        scores = entry.scores.only([measure])
+        scores = own.only([measure])
     except KeyError:
         return SavedMean(None, 0)
     name = (scores.requested or scores.measures)[0].name
-    if confidence == CONFIDENCE and name in entry.summary.means:
+    if confidence == CONFIDENCE and own is entry.scores and name in entry.summary.means:
         return entry.summary.means[name]
     value, n = scores.over_queries[scores.measures[0].name]
     interval = scores.interval(scores.measures[0], confidence=confidence)
@@ -217,7 +219,7 @@ def _saved_mean(entry: SavedEntry, measure: str, confidence: float) -> SavedMean
 
 
 def _group_mean(scores: Scores, measure: str, group: tuple[str, str], options: TrendOptions) -> SavedMean:
-    """The value of an entry over its own queries of one group, with its own labels."""
+    """The value of an entry over its own queries of one group."""
     try:
         chosen = scores.only([measure])
     except KeyError:
@@ -273,6 +275,11 @@ class EntrySeries:
     left_out: tuple[str, ...]  # entries with other conventions
 
     @property
+    def pairs(self) -> Iterator[tuple[SavedEntry, Scores]]:
+        """Each entry with its scores."""
+        return zip(self.entries, self.scores, strict=True)
+
+    @property
     def changed_queries(self) -> tuple[str, ...]:
         """The queries whose labels differ in some entry from those of the newest."""
         changed = {
@@ -296,11 +303,15 @@ class EntrySeries:
 
     @cached_property
     def commits(self) -> tuple[tuple[int, ...], ...]:
-        """Consecutive entries of the same commit, which are repeats; one with uncommitted changes is never a repeat."""
+        """Consecutive entries of one commit on one day, which are repeats; one with uncommitted changes is none.
+
+        On another day, the data may have changed without a commit.
+        """
 
         def commit(index: int) -> object:
-            git = self.entries[index].summary.git
-            return index if git.commit is None or git.dirty else git.commit
+            summary = self.entries[index].summary
+            git = summary.git
+            return index if git.commit is None or git.dirty else (git.commit, summary.saved[:10])
 
         return tuple(tuple(group) for _, group in groupby(range(len(self.entries)), commit))
 
@@ -363,18 +374,19 @@ def one_system(entries: Sequence[EntrySummary], filter: EntryFilter) -> Sequence
 
 def series_of(history: History, summaries: Sequence[EntrySummary]) -> EntrySeries:
     """Entries as they can be compared with the newest of them."""
-    newest = read_entry(summaries[-1])
+    readable = [entry for entry in map(_readable, summaries) if entry is not None]
+    if not readable:
+        raise InputError(f"none of {plural(len(summaries), 'entry')} can be read", hint="delete the damaged files")
+    newest = readable[-1]
     kept, scores, comparable, left_out = [], [], [], []
-    labels: Qrels | None = None
-    for summary in summaries:
-        if summary.conventions != newest.summary.conventions:
-            left_out.append(summary.name)
+    now_labels = _readable_labels(newest.summary)
+    for entry in readable:
+        if entry.summary.conventions != newest.summary.conventions:
+            left_out.append(entry.name)
             continue
-        entry = newest if summary.path == newest.summary.path else read_entry(summary)
         own, same = entry.scores, same_labels(entry.scores, newest.scores)
-        if same is not None and (log := summary.log) is not None and newest.summary.log is not None:
-            labels = labels or _labels_of(newest.summary.log)
-            again = _rescored(log, labels, own)
+        if same is not None and now_labels is not None and entry.summary.log is not None:
+            again = _rescored(entry.summary.log, now_labels, own)
             own, same = (own, same) if again is None else (again, None)
         kept.append(entry)
         scores.append(own)
@@ -386,19 +398,40 @@ def same_labels(scores: Scores, newest: Scores) -> frozenset[str] | None:
     """The queries whose labels have the same hash on both sides; None if that is so of all that both have."""
     before, now = ({} if one.labels is None else one.labels.of_query for one in (scores, newest))
     shared = [query for query in scores.queries if query in set(newest.queries)]
+    if not before and not now:
+        return None  # scores that somebody else made, with whatever labels
     same = frozenset(query for query in shared if before.get(query) == now.get(query) is not None)
     return None if len(same) == len(shared) else same
 
 
-def _labels_of(log: Path) -> Qrels:
-    """The labels of a log."""
-    return as_qrels(log, Reading())
+def _readable(summary: EntrySummary) -> SavedEntry | None:
+    """An entry with its values; a damaged one is warned of."""
+    try:
+        return read_entry(summary)
+    except InputError as error:
+        warn_user(f"left out: {error.message}")
+        return None
+
+
+def _readable_labels(summary: EntrySummary) -> Qrels | None:
+    """The labels of an entry's log; None if there is none that can be read."""
+    if summary.log is None:
+        return None
+    try:
+        return as_qrels(summary.log, Reading())
+    except InputError as error:
+        warn_user(f"scores are not made again: {error.message}")
+        return None
 
 
 def _rescored(log: Path, labels: Qrels, like: Scores) -> Scores | None:
-    """The ranking in a log, scored with other labels; None if these values need more than a ranking."""
+    """The ranking in a log, scored with other labels; None if it is damaged, or if the values need more than that."""
     default = like.conventions.given == str(Conventions())
     if needs_answers(like.measures) or not default or not len(labels):
         return None
-    evaluation = evaluate_measures(labels, [log], like.requested or like.measures, conventions=Conventions())
+    try:
+        evaluation = evaluate_measures(labels, [log], like.requested or like.measures, conventions=Conventions())
+    except InputError as error:
+        warn_user(f"scores are not made again: {error.message}")
+        return None
     return evaluation.scores[0] if len(evaluation.scores) == 1 else None

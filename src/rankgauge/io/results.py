@@ -317,7 +317,9 @@ class _Opener:
         newest = logs[chosen][0] if chosen in logs else self._log(labels)[0]
         if self.opening.newest == "first":
             known = set(newest.queries.to_text())
-            every = (query for row, (other, _) in logs.items() if row != chosen for query in other.queries.to_text())
+            before = [other.queries.to_text() for row, (other, _) in logs.items() if row != chosen]
+            before += [result.table.queries for result in results if is_stored(result)]
+            every = chain(*before)
             self.lost += [query for query in dict.fromkeys(every) if query not in known]
         for row, (other, _) in logs.items():
             if row != chosen and (differing := _differing_queries(newest, other)):

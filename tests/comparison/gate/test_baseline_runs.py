@@ -71,10 +71,17 @@ def test_rankings_and_their_scores_are_the_same_baseline(judged: Any, runs: list
     now = ranked(bad=range(20))
     by_run = gate(judged, now, MEASURES, baseline=runs)
     scored = [evaluate(judged, run, MEASURES) for run in runs]
-    for several in (scored, [runs[0], *scored[1:]], [scored[0], *runs[1:]]):
-        result = gate(judged, now, MEASURES, baseline=several)
-        assert result.compared == by_run.compared
-        assert (result.verdict, result.exit_code) == (by_run.verdict, by_run.exit_code) == ("fail", 1)
+    result = gate(judged, now, MEASURES, baseline=scored)
+    assert result.compared == by_run.compared
+    assert (result.verdict, result.exit_code) == (by_run.verdict, by_run.exit_code) == ("fail", 1)
+
+
+def test_repeats_of_a_baseline_are_of_one_kind(judged: Any, runs: list[Any], ranked: Ranked) -> None:
+    scored = [evaluate(judged, run, MEASURES) for run in runs]
+    for several in ([runs[0], *scored[1:]], [scored[0], *runs[1:]]):
+        with pytest.raises(UsageError, match="'run' has scores, and another --baseline has rankings") as raised:
+            gate(judged, ranked(), MEASURES, baseline=several)
+        assert raised.value.hint == "name the log or the run that the scores were made of"
 
 
 def test_a_comparison_with_each_run_averages_to_that_with_their_mean(
@@ -194,7 +201,7 @@ def test_scores_that_were_made_in_another_way_are_no_baseline(judged: Any, ranke
 
 def test_scores_of_other_measures_are_no_baseline(judged: Any, ranked: Ranked, runs: list[Any]) -> None:
     before = evaluate(judged, ranked(), "P@5")
-    for baseline in (before, [*runs, before]):
+    for baseline in (before, [evaluate(judged, runs[0], MEASURES), before]):
         with pytest.raises(InputError, match="'run' has no values of RR; it has 'P@5'"):
             gate(judged, ranked(), MEASURES, baseline=baseline)
 

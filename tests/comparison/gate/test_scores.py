@@ -256,3 +256,19 @@ def test_errors_of_python_are_those_of_the_command_line(tmp_path: Path) -> None:
         gate(now)
     with pytest.raises(InputError, match="has no values of AP"):
         gate(now, None, "AP", baseline=now)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "json"])
+def test_a_query_that_a_new_log_no_longer_has_is_lost(tmp_path: Path, command: Command, form: str) -> None:
+    """Its labels come with the log, so nothing else says that the query was there."""
+    rows = [{"query_id": query, "relevant": ["a"], "retrieved": ["a", "b"]} for query in QUERIES]
+    for name, chosen in (("before.jsonl", rows), ("now.jsonl", rows[3:])):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in chosen))
+    baseline = tmp_path / f"before.{form}"
+    if form != "jsonl":
+        done = command("evaluate", tmp_path / "before.jsonl", "-m", "RR", "-q", "--format", form)
+        baseline.write_text(done.out)
+    words = ("gate", tmp_path / "now.jsonl", "-m", "RR", "--baseline", baseline, "--format", "json")
+    done = command(*words)
+    assert (done.code, json.loads(done.out)["gate"]["lost_queries"]) == (1, ["q00", "q01", "q02"])
+    assert command(*words, "--max-failures", "3").code == 0

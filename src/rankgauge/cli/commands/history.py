@@ -205,8 +205,10 @@ def history_check_command(filter: EntryFilter, options: CheckOptions, format: st
     notes = []
     if not check.series:
         notes.append(Note("no-recent-entries", f"no entries since {filter.since}: are results still being saved?"))
-    elif check.single == check.series:
-        text = f"{plural(check.series, 'series', 'series')} of one entry each: nothing can be compared over time"
+    elif check.untested == check.series:
+        text = (
+            f"nothing was tested: {plural(check.series, 'series', 'series')} with one entry, or one commit of one day"
+        )
         notes.append(Note("single-entries", f"{text}; a series is a system on a collection on a branch: --system NAME"))
     print_warnings(notes)
     click.get_current_context().exit(exit_code("fail" if check.changes else "pass"))

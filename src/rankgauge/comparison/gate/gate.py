@@ -60,6 +60,7 @@ from rankgauge.io.byte_streams import (
 )
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.corpus.corpus_files import read_corpus
+from rankgauge.io.input_kinds import is_stored
 from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import OpenedInputs, Opening, open_inputs
@@ -119,6 +120,7 @@ def gate(
     opening = Opening(gated_depth(measures, demands.measures, conventions))
     opened = open_gated(qrels, run, baseline_runs, reading, opening, queries)
     check_one_system(opened, 1 + len(baseline_runs))
+    _check_one_kind(opened.results[1:])
     if not measures and not demands and opened.measures:
         measures = comparable_names(opened.measures, conventions)
     if opened.is_by_text and not measures and not demands:
@@ -367,6 +369,17 @@ def check_one_system(opened: OpenedInputs, sources: int) -> None:
         names = (getattr(one, "name", one) for one in opened.results)
         found = [source_name(name) if isinstance(name, (str, Path)) else type(name).__name__ for name in names]
         raise _several_systems(found, sources)
+
+
+def _check_one_kind(baseline_runs: Sequence[AnyRun]) -> None:
+    """Raise if some repeats of a baseline are rankings and others are scores, which have labels of their own."""
+    scores = [one for one in baseline_runs if is_stored(one)]
+    if scores and len(scores) < len(baseline_runs):
+        name = str(getattr(scores[0], "name", "a --baseline"))
+        raise UsageError(
+            f"{shown(name)} has scores, and another --baseline has rankings: repeats are of one kind",
+            hint="name the log or the run that the scores were made of",
+        )
 
 
 def _several_systems(names: Sequence[str], sources: int) -> InputError:

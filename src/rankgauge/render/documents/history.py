@@ -340,7 +340,7 @@ def change_text(change: TrendChange) -> str:
 
 def trend_footer(trend: Trend) -> list[str]:
     """How change points were found, and which entries are left out."""
-    first = trend.series[0]
+    first, newest = trend.series[0], trend.points[-1].name
     changes = sum(len(series.changes) for series in trend.series)
     if first.reason is not None:
         found = f"no test of change points: {first.reason}"
@@ -356,15 +356,24 @@ def trend_footer(trend: Trend) -> list[str]:
     test = f": largest paired t over splits, joint sign flips of {plural(first.shared, 'query')} that entries share, "
     method = "" if first.reason is not None else f"{test}alpha {given(first.alpha)}{share}"
     lines = [f"{found}{method}"]
-    if trend.left_out:
-        count = plural(len(trend.left_out), "entry")
-        lines.append(f"{count} with other conventions left out: {listing(map(printable, trend.left_out))}")
-    if trend.left_out_queries:
-        count = plural(len(trend.left_out_queries), "query")
-        named = listing(map(printable, trend.left_out_queries), LEFT_OUT_NAMED)
+    if trend.rescored:
+        count = plural(len(trend.rescored), "entry")
+        lines.append(f"{count} with other labels scored again, from the log, with those of {entry_label(newest)}")
+    return [*lines, *_series_footer(trend.left_out, trend.left_out_queries)]
+
+
+def _series_footer(left_out: Sequence[str], left_out_queries: Sequence[str]) -> list[str]:
+    """What of a series is not compared, and how series are made."""
+    lines = []
+    if left_out:
+        count = plural(len(left_out), "entry")
+        named = listing([printable(entry_label(entry)) for entry in left_out], LEFT_OUT_NAMED)
+        lines.append(f"{count} with other conventions left out: {named}")
+    if left_out_queries:
+        count = plural(len(left_out_queries), "query")
+        named = listing(map(printable, left_out_queries), LEFT_OUT_NAMED)
         lines.append(f"{count} with other labels left out where the labels differ: {named}")
-    lines.append("a series is a system on a collection on a branch")
-    return lines
+    return [*lines, "a series is a system on a collection on a branch"]
 
 
 def changes_document(check: QualityCheck) -> ResultDocument:
@@ -376,10 +385,19 @@ def changes_document(check: QualityCheck) -> ResultDocument:
         checked = f"{count}; {plural(check.series, 'series', 'series')} checked, alpha {alpha} each"
         is_worse = any(change.is_worse for change in check.changes)
         tone: Tone = "worse" if is_worse else "neutral" if check.changes else "better"
-        return [Sentences([*(mask_secrets(change.description) for change in check.changes), checked], "answer", tone)]
+        answer = Sentences([*(mask_secrets(change.description) for change in check.changes), checked], "answer", tone)
+        return [answer, Sentences(_series_footer(check.left_out, check.left_out_queries), "footnote")]
 
     def data() -> dict[str, Any]:
         changes = mask_values([change.to_dict() for change in check.changes])
-        return {"schema": ALERT_SCHEMA, "changes": changes, "series": check.series, "alpha": check.alpha}
+        return {
+            "schema": ALERT_SCHEMA,
+            "changes": changes,
+            "series": check.series,
+            "alpha": check.alpha,
+            "untested": check.untested,
+            "left_out": [*check.left_out],
+            "left_out_queries": [*check.left_out_queries],
+        }
 
     return ResultDocument("Changes of quality", parts, data)
