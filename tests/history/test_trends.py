@@ -148,7 +148,7 @@ def test_what_is_damaged_is_left_out_and_named(history: History, entry: Saver, r
     assert without_log.log is not None
     without_log.log.write_bytes(b"\x28\xb5\x2f\xfd")
     grown = {query: {"a": 1, "other": 1} for query in QUERIES}
-    entry(13, ranking(13), grown, keep=True)
+    entry(13, ranking(13, 0.6), grown, keep=True)
     trend = history.trend("RR@10")
     assert (len(trend.points), len(trend.rescored)) == (12, 10)
     assert [change.index for change in trend.series[0].changes] == [6]
