@@ -295,12 +295,12 @@ def rejoined(text: str) -> str:
         return text
 
 
-def nearest(name: str, choices: Sequence[str]) -> str | None:
-    """The choice closest to a misspelled name, if any is close."""
+def nearest(name: str, choices: Sequence[str], least: float = 0.5) -> str | None:
+    """The choice closest to a misspelled name, if any is close; ``least`` is how close, up to 1."""
     import difflib
 
     folded = {choice.casefold(): choice for choice in reversed(choices) if 2 * len(choice) >= len(name)}
-    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=least)
     return folded[close[0]] if close else None
 
 

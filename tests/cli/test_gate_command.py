@@ -298,7 +298,9 @@ def test_a_log_is_written_whatever_the_verdict_is_and_never_of_failed_queries(
 def test_several_baselines_are_repeats_of_one_system(
     command: Command, files: dict[str, Path], baseline: Path, scores: Path
 ) -> None:
-    repeats = [("--baseline", one) for one in (baseline, files["bad"], scores)]
+    mixed = ("--baseline", baseline, "--baseline", scores)
+    assert command("gate", files["qrels"], files["lost"], *mixed, *MEASURES).code == 64  # repeats are of one kind
+    repeats = [("--baseline", one) for one in (baseline, files["bad"], files["good"])]
     arguments = [part for one in repeats for part in one]
     done = command("gate", files["qrels"], files["lost"], *arguments, *MEASURES, "--format", "json")
     assert done.code == 1

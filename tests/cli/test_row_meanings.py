@@ -403,3 +403,40 @@ def test_an_entry_that_is_nearly_an_id_is_an_error(tmp_path: Path, command: Comm
 def test_documents_with_other_extensions_are_other_documents(tmp_path: Path, command: Command) -> None:
     path = lines(tmp_path / "log.jsonl", found("q", "x", "docs/a.md", relevant=["x"], forbidden=["docs/a.txt"]))
     assert command("gate", path, "--no-leaks").code == 0
+
+
+# -- numbers by name that are no documents ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_names_that_every_query_has_and_no_label_are_no_documents(
+    tmp_path: Path, command: Command, indent: int | None
+) -> None:
+    labels = {f"q{number}": {"a": 1, "b": 0} for number in range(4)}
+    values = {query: {"faithfulness": 0.5, "relevancy": 0.1} for query in labels}
+    for name, data in (("labels.json", labels), ("values.json", values)):
+        (tmp_path / name).write_text(json.dumps(data, indent=indent))
+    files = tmp_path / "labels.json", tmp_path / "values.json"
+    done = command("evaluate", *files, "-m", "RR")
+    expected = (
+        "every query has a number of 'faithfulness', 'relevancy', and no label has such an id: expected documents"
+    )
+    assert (done.code, done.err.splitlines()[0]) == (2, f"error: run 'values.json': {expected}")
+    assert command("gate", *files, "--require", "RR>=0").code == 2
+    assert command("compare", *files, files[1]).code == 2
+    with pytest.raises(InputError, match="no label has such an id"):
+        evaluate(labels, values, "RR")
+    one_of_them = {**labels, "q1": {"relevancy": 1}}
+    assert evaluate(one_of_them, values, "RR")["RR"] == 1 / 8
+    assert evaluate(labels, {query: ["x", "y"] for query in labels}, "RR")["RR"] == 0  # lists are of documents
+    assert evaluate(labels, {query: {"A": 2.0, "B": 1.0} for query in labels}, "RR")["RR"] == 0  # they differ in case
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_json_object_of_our_measures_is_scores_on_one_line_too(
+    tmp_path: Path, command: Command, indent: int | None
+) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text(json.dumps({f"q{n}": {"nDCG@10": n / 10, "RR": 1.0} for n in range(5)}, indent=indent))
+    found = values(command("evaluate", path, "--format", "json"))
+    assert {name: value["value"] for name, value in found.items()} == {"nDCG@10": 0.2, "RR": 1.0}

@@ -138,8 +138,8 @@ def test_a_wrong_value_is_refused_in_the_same_words_everywhere(
     if key is not None:
         steps = key.split(".")
         lines = [f"{'  ' * depth}{step}:" for depth, step in enumerate(steps)]
-        Path("rankgauge.yaml").write_text("\n".join(lines) + f" {text}\n")
-        assert refusal(lambda: load_config("rankgauge.yaml")) == f"rankgauge.yaml:{len(steps)}: {key}: {complaint}"
+        Path("settings.yaml").write_text("\n".join(lines) + f" {text}\n")
+        assert refusal(lambda: load_config("settings.yaml")) == f"settings.yaml:{len(steps)}: {key}: {complaint}"
         assert refusal(lambda: load_config({}, [f"{key}={text}"])) == f"--set {key}: {complaint}"
     flag = flags(COMMANDS[home.command]).get(name)
     if flag is not None and not flag.is_flag:

@@ -16,6 +16,7 @@ from rankgauge.core.arrays import Floats, group_of, within
 from rankgauge.core.hits import Hits
 from rankgauge.core.ids import Ints
 from rankgauge.core.qrels import Qrels
+from rankgauge.measures.column_measures import column_name
 from rankgauge.measures.measure import Measure
 
 MAX_JUDGMENTS_IN_MEMORY = 2_000_000
@@ -43,7 +44,7 @@ class QueryChange:
 
 
 def explain(measure: Measure, qrels: Qrels, before: Hits, after: Hits, query: int) -> QueryChange:
-    """Attribute the difference of one query to documents."""
+    """Attribute the difference of one query to documents; none makes up that of a column."""
     older, newer = _contributions(measure, before, query), _contributions(measure, after, query)
     changes = [
         DocumentChange(
@@ -53,7 +54,7 @@ def explain(measure: Measure, qrels: Qrels, before: Hits, after: Hits, query: in
             newer.ranks.get(row),
             newer.shares.get(row, 0.0) - older.shares.get(row, 0.0),
         )
-        for row in sorted({*older.ranks, *newer.ranks})
+        for row in sorted({*older.ranks, *newer.ranks} if column_name(measure) is None else ())
     ]
     changes.sort(key=lambda change: (-abs(change.share), change.doc))
     total = (newer.without_any + sum(newer.shares.values())) - (older.without_any + sum(older.shares.values()))

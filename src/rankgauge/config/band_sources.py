@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankgauge.config.bands import BANDS, Bands, preset, presets
+from rankgauge.config.bands import BANDS, NO_BANDS, Bands, preset, presets
 from rankgauge.errors import InputError, printable
 from rankgauge.measures.names import parse_measure
 
 if TYPE_CHECKING:
     from rankgauge.config.schema import Kpi
 
-NO_BANDS = "none"  # instead of a name
 COLLECTION_BANDS = "kpi.yaml"  # in the folder of a collection that declares its own
 
 

@@ -15,6 +15,7 @@ from rankgauge.measures.names import parse_measure
 
 Band = Literal["below", "baseline", "good", "strong"]
 BANDS: tuple[Band, ...] = ("baseline", "good", "strong")
+NO_BANDS = "none"  # instead of a name
 _PLAIN = re.compile(r"[A-Za-z][\w@.=()-]*", re.ASCII)  # what YAML takes for a text without quotes
 
 

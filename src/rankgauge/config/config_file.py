@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from rankgauge.config.band_sources import NO_BANDS
+from rankgauge.config.bands import NO_BANDS
 from rankgauge.config.judges import JudgeSection
 from rankgauge.config.retriever_sections import RetrieverSection
 from rankgauge.config.schema import Config, Kpi

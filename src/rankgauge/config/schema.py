@@ -34,17 +34,17 @@ from rankgauge.io.byte_streams import Limits
 from rankgauge.io.corpus.chunking import Chunking
 from rankgauge.io.reading_options import PassageMatching, Reading
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measure, parse_measures
+from rankgauge.measures.names import parse_measure
 from rankgauge.measures.registry import DEFAULT_MEASURES
 
 
 def _check_measures(name: str) -> str:
-    parse_measures(name)
+    Conventions().measures(name)
     return name
 
 
 def _check_measure(name: str) -> str:
-    parse_measure(name)
+    Conventions().measure(name)
     return name
 
 

@@ -33,6 +33,14 @@ class Status(IntEnum):
 
 
 @dataclass(frozen=True)
+class QueryNumbers:
+    """A number of each query that came with the results; ``fault`` is the error for the first other value."""
+
+    numbers: Mapping[str, float] = field(default_factory=dict)  # by query id
+    fault: InputError | None = None
+
+
+@dataclass(frozen=True)
 class RunExtras:
     """What came with the results besides ids and scores, as a live retriever or a log gives it.
 
@@ -54,6 +62,7 @@ class RunExtras:
     collection: str | None = None
     logged_k: int | None = None  # how many results each query was asked for when a log was written
     given: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # scores that do not give the order
+    numbers: Mapping[str, QueryNumbers] = field(default_factory=dict)  # other columns, which may be measures
 
     def to_dict(self) -> dict[str, Any]:
         """Latency and failures for JSON."""

@@ -11,9 +11,16 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS, TIE_RULE, Compat
 from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.errors import MeasureError, UsageError, shown
-from rankgauge.measures.column_measures import Better, column_measure, column_of
+from rankgauge.measures.column_measures import Better, column_measure, column_of, may_be_column
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import MeasureNames, names_measure, parse_measure, parse_measures, split
+from rankgauge.measures.names import (
+    MeasureNames,
+    is_unknown,
+    names_measure,
+    parse_measure,
+    parse_measures,
+    split,
+)
 from rankgauge.measures.registry import default_measures
 
 if TYPE_CHECKING:
@@ -21,16 +28,6 @@ if TYPE_CHECKING:
 
 QuerySet = Literal["qrels", "both"]
 NoRelevant = Literal["zero", "skip"]
-VALUE_CONVENTIONS = (
-    "compat",
-    "query_set",
-    "no_relevant",
-    "rel",
-    "graded",
-    "split",
-    "min_score",
-    "forbid",
-)  # others: not comparable
 
 
 @dataclass(frozen=True)
@@ -166,17 +163,23 @@ class Conventions:
             listed = list(names)
         else:
             raise MeasureError(f"measures must be names, found {type(names).__name__}: {shown(repr(names))}")
-        if not self.columns:
-            return listed
         better = dict(self.columns)
         parts: list[str | Measure] = []
         for name in listed:
-            words = [name] if not isinstance(name, str) or name in better else split(name)
+            words = [name] if not isinstance(name, str) or name in better else split(name) or [name]
             for word in words:
-                column = (column_of(word) or word) if isinstance(word, str) else None
-                is_one = column in better and (word != column or not names_measure(column, self.compat))
-                parts.append(self.column(str(column)) if is_one else word)
+                column = self._named_column(word) if isinstance(word, str) else None
+                parts.append(word if column is None else self.column(column))
         return parts
+
+    def _named_column(self, word: str) -> str | None:
+        """The column that a name means: ``column(NAME)``, or a name that no measure has."""
+        named = column_of(word)
+        if named is not None:
+            return named
+        if word in dict(self.columns):
+            return None if names_measure(word, self.compat) else word
+        return word if may_be_column(word) and is_unknown(word) else None
 
     def column(self, name: str) -> Measure:
         """A column as a measure."""

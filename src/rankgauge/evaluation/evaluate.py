@@ -25,6 +25,7 @@ from rankgauge.evaluation.result_depth import depth_of
 from rankgauge.evaluation.scores import Scores
 from rankgauge.io.byte_streams import is_dataset, open_source
 from rankgauge.io.reading_options import Reading
+from rankgauge.measures.column_measures import column_name
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
 
@@ -254,6 +255,12 @@ def _joins(
     """
     from rankgauge.io.pipeline.parallel import join_each
 
+    if any(map(column_name, requested)):
+        from rankgauge.evaluation.column_values import columns_of, with_numbers  # which most evaluations do without
+
+        rankings = [measure for measure in requested if column_name(measure) is None]
+        qrels, joins = _joins(qrels, runs, tuple(rankings), conventions, reading)
+        return qrels, [with_numbers(joined, columns_of(requested)) for joined in joins]
     if not needs_answers(requested) and not conventions.forbid:
         return qrels, join_each(qrels, runs, reading, conventions.compat)
     from rankgauge.evaluation.run_answers import forbidden_by_rules, with_answers  # which most evaluations do without
@@ -297,6 +304,10 @@ def _scores_of_each(
         if hasattr(run, "scores_like"):
             values: StoredValues = run
             empty = Run.from_dict({query: {} for query in qrels.queries.to_text()})
+            if any(map(column_name, requested)):
+                from rankgauge.evaluation.column_values import columns_of, without_numbers
+
+                empty = without_numbers(empty, columns_of(requested))
             _, (like,) = _joins(qrels, [empty], requested, conventions, reading)
             scores.append(values.scores_like(score(qrels, like, requested, conventions), qrels))
             kept.append(None)
@@ -342,7 +353,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         + _join_notes(facts, measures, joined, conventions)
         + unreachable_notes(facts, measures, hits)
         + _answer_notes(hits, measures, conventions),
-        columns=hits.columns,
+        columns=qrels.columns if any(map(column_name, measures)) else hits.columns,
         requested=requested,
         extras=joined.extras,
         answers=hits.answers,

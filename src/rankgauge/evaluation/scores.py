@@ -23,7 +23,6 @@ from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.result_depth import Depth
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measure
 
 if TYPE_CHECKING:
     from rankgauge.core.query_answers import Leak, QueryAnswers
@@ -69,15 +68,15 @@ class Scores(Tabular):
         return f"Scores({self.run!r} on {self.qrels!r}, {int(self.averaged.sum())} queries: {listed})"
 
     def _index(self, measure: str | Measure) -> int:
-        parsed = parse_measure(measure, compat=self.conventions.compat)
-        for name in (
-            parsed,
+        plain = replace(self.conventions, rel=1, graded=True).measure(measure)
+        for known in (
+            plain,
             self.conventions.measure(measure),
         ):  # at grade 2, "AP" is the AP(rel=2) it was asked for by
             for indexes in self._indexes:
-                if name in indexes:
-                    return indexes[name]
-        raise KeyError(f"{parsed} was not evaluated; there are {', '.join(map(str, self.measures))}")
+                if known in indexes:
+                    return indexes[known]
+        raise KeyError(f"{plain} was not evaluated; there are {', '.join(map(str, self.measures))}")
 
     def only(self, measures: Sequence[str | Measure]) -> Scores:
         """The scores of some of the measures, in the given order."""

@@ -11,9 +11,9 @@ from rankgauge.core.formatting import p_equals, plural, signed
 from rankgauge.core.result_views import HtmlView
 from rankgauge.core.settings import Section, check_settings, setting, setting_of
 from rankgauge.errors import UsageError, printable
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.history.entries import ALL_ENTRIES, EntryFilter, EntrySummary, entry_label
 from rankgauge.history.trends import EntrySeries, TrendOptions, measure_values, series_of, trend_changes
-from rankgauge.measures.names import parse_measure
 from rankgauge.measures.registry import DEFAULT_MEASURES
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def check_quality(
     """
     options = options or CheckOptions()
     for measure in options.measures:
-        parse_measure(measure)
+        Conventions().measure(measure)
     active = [*_active_series(history, filter)]
     loaded = [series_of(history, entries[-options.last :] if options.last else entries) for entries in active]
     tests = [(series, measure) for series in loaded for measure in _measures(series, options)]

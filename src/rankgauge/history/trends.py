@@ -33,7 +33,6 @@ from rankgauge.history.entries import CONFIDENCE, EntryFilter, EntrySummary, Sav
 from rankgauge.history.entry_files import read_entry
 from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import Reading
-from rankgauge.measures.names import parse_measure
 from rankgauge.stats.change_detection import ChangePoints, change_points
 from rankgauge.stats.draws import RESAMPLES, Resampling, draws_for_level
 
@@ -145,7 +144,7 @@ def trend_of(history: History, measure: str, filter: EntryFilter, options: Trend
     Change points have the level 1 − confidence; that of groups is shared among them.
     """
     options = options or TrendOptions()
-    parse_measure(measure)
+    Conventions().measure(measure)
     return trend_of_series(load_series(history, filter, options.last or None), measure, options, filter.branch)
 
 

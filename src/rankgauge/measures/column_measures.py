@@ -36,6 +36,17 @@ def column_of(name: str) -> str | None:
     return None if match is None else match["name"].strip()
 
 
+def column_name(measure: Measure) -> str | None:
+    """The column whose values a measure has; None for any other measure."""
+    name: str | None = measure.definition.kernel.__dict__.get("column")
+    return name
+
+
+def may_be_column(name: str) -> bool:
+    """Whether a text could name a column: one without a cutoff or parameters."""
+    return NAME.fullmatch(name) is not None
+
+
 def column_measure(name: str, better: Better | None = None, *, is_ours: bool = False) -> Measure:
     """The measure whose values are those of a column; ``is_ours`` says that a measure has the same name."""
     if not NAME.fullmatch(name):
@@ -52,7 +63,7 @@ def column_measure(name: str, better: Better | None = None, *, is_ours: bool = F
             )
         return np.asarray(hits.columns[name], dtype=np.float64)
 
-    values.__dict__["judgments"] = (None,)
+    values.__dict__ |= {"judgments": (None,), "column": name}
     definition = Definition(
         name=f"column({name})" if is_ours else name,
         kernel=values,

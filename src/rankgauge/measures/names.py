@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NOTATION = re.compile(r"(?P<name>[^\s@()]+)(?:\((?P<arguments>.*)\))?(?:@(?P<at>[^@()]+))?", re.DOTALL)
 PARAMETER = re.compile(r"[-+]?[0-9.]+(e[-+]?[0-9]+)?(=.*)?")  # a number, or a gain of a grade
+MISSPELLED = 0.75  # from which a text is a misspelled measure rather than the name of something else
 COMMON_NAMES = {"precision": "P", "recall": "R", "map": "AP", "mrr": "RR", "hit": "Success", "f1": "F1"}
 RAGAS_NAMES: dict[str, tuple[str, dict[str, Any]]] = {  # ragas' measures of ids, with the parameters that they set here
     "idbasedcontextprecision": ("P", {"norm": "retrieved"}),
@@ -246,11 +247,26 @@ def _unknown_measure(name: str, at: str | None) -> MeasureError:
     if name in trec.FAMILY_BY_NAME:
         command = trec.FAMILY_BY_NAME[name].command
         return MeasureError(f"{name} has no cutoff of this kind", hint=f"`{command}` prints it")
-    trec_families = [family for family, entry in trec.FAMILY_BY_NAME.items() if entry.make is not None]
-    names = [*registry.MEASURE_NAMES, *trec_families, *NAMED_SETS, *CUTOFF_SETS, *COMMON_NAMES, *TREC_SETS]
-    close = nearest(name, names)
+    close = _nearest_name(name)
     suggestion = f"did you mean {close}{'@' + at if at else ''}? " if close else ""
     return MeasureError(f"unknown measure {shown(name)}", hint=suggestion + all_measures)
+
+
+def _nearest_name(name: str, least: float = 0.5) -> str | None:
+    """The name of a measure or a set that a text nearly is."""
+    from rankgauge.measures import trec_names as trec
+
+    trec_families = [family for family, entry in trec.FAMILY_BY_NAME.items() if entry.make is not None]
+    names = [*registry.MEASURE_NAMES, *trec_families, *NAMED_SETS, *CUTOFF_SETS, *COMMON_NAMES, *TREC_SETS]
+    return nearest(name, names, least)
+
+
+def is_unknown(name: str) -> bool:
+    """Whether a text is no measure, set or family, with or without what it needs, nor nearly one."""
+    from rankgauge.measures import trec_names as trec
+
+    is_ours = _is_measure(name) or name in trec.FAMILY_BY_NAME
+    return not is_ours and equivalent_name(name, None) is None and _nearest_name(name, MISSPELLED) is None
 
 
 def _arguments(name: str, arguments: str | None) -> dict[str, Any]:

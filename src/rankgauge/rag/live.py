@@ -26,6 +26,7 @@ from rankgauge.core.progress import Progress, reported, shown
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run, Status
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import unique_names
 from rankgauge.io.formats.field_labels import FieldLabels
 from rankgauge.io.formats.log_writer import is_log_name
@@ -33,7 +34,7 @@ from rankgauge.io.formats.trec import check_no_white_space
 from rankgauge.io.matching import with_shown_text_ids
 from rankgauge.io.reading_options import Asking
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import MeasureNames, parse_measures
+from rankgauge.measures.names import MeasureNames
 from rankgauge.rag.cases import AnyCases, Case, Cases, check_no_quotes, read_cases
 from rankgauge.rag.retrieval_result import QueryOutcome, RetrievalResult, result_of, warn_of_repeats
 from rankgauge.rag.scoring import QueryJudgments, evaluate_cases, evaluate_labels, measures_at
@@ -225,6 +226,7 @@ class _LiveEvaluation:
     journal: Journal | None = field(default=None, init=False)
     keeps_journal: bool = field(default=False, init=False)  # whether the caller deletes it once answers are written
     returned: ReturnedDetails = field(default_factory=ReturnedDetails, init=False)
+    numbers: dict[str, Mapping[str, float]] = field(default_factory=dict, init=False)  # by query, beside its results
     ids_change: bool = field(default=False, init=False)  # whether the same query, asked again, had other ids
     judged_path: str | None = field(default=None, init=False)  # where results have judged ids, if not as id
 
@@ -234,7 +236,9 @@ class _LiveEvaluation:
         self.function = function.with_fields({case.id: case.fields for case in self.cases.cases})
         self.report_progress: Progress = lambda done, total: None
         self.loop = asyncio.get_running_loop() if self.prefer_async else None
-        self.extra_measures: tuple[Measure, ...] = () if self.measures is None else parse_measures(self.measures)
+        self.extra_measures: tuple[Measure, ...] = (
+            () if self.measures is None else Conventions().measures(self.measures)
+        )
         self.pending = list(range(len(self.cases.cases)))
         if self.cases.labels is not None:
             rules = self.cases.labels.rule_by_query(self.cases.reading)
@@ -269,6 +273,7 @@ class _LiveEvaluation:
                     ranking = RankedResults(docs, None if given == {} else scores, repeated, fault)
                     self.outcomes[index] = replace(self._outcome(index, ranking, None), latency=facts.latency)
                     self.returned.add(facts.details)
+                    self.numbers[case.id] = facts.numbers
             self.pending = [index for index in self.pending if index not in self.outcomes]
             self.journal = journal
             try:
@@ -321,10 +326,13 @@ class _LiveEvaluation:
             read = self.rules.read(call.answer, case.id)
             ranking, details = read.ranking, self.rules.details(read)
             self.returned.add(details)
+            self.numbers[case.id] = call.answer.numbers
         self.outcomes[index] = self._outcome(index, ranking, call)
         if self.journal is not None:
             status = Status.FAILED if call.answer is None else Status.ANSWERED if ranking.ids else Status.EMPTY
-            facts = replace(self.rules.facts(ranking, call.error), details=details, latency=call.latency)
+            facts = self.rules.facts(ranking, call.error)
+            numbers = self.numbers.get(case.id, {})
+            facts = replace(facts, details=details, latency=call.latency, numbers=numbers)
             self.journal.add([FetchedAnswer(case.id, list(ranking.ids), ranking.run_scores, status, facts=facts)])
         self.report_progress(len(self.outcomes), len(self.cases.cases))
 
@@ -399,7 +407,7 @@ class _LiveEvaluation:
         latencies = {outcome.id: outcome.latency for outcome in outcomes}
         errors = {outcome.id: outcome.error for outcome in outcomes if outcome.error is not None}
         given = {outcome.id: ranking.given for outcome, ranking in zip(outcomes, rankings, strict=True)}
-        extras = self.returned.extras(latencies, errors, self.k, given)
+        extras = self.returned.extras(latencies, errors, self.k, given, self.numbers)
         return replace(run, extras=replace(extras, ids_change=self.ids_change, judged_path=self.judged_path))
 
     def answers(self, max_failures: int | None) -> LiveAnswers:

@@ -31,7 +31,7 @@ from rankgauge.retrieval.embedders.embedder import code_note, unhashed_note
 
 JOURNAL_VERSION = "rankgauge.journal/3"
 JOURNAL_MAGIC = b'{"journal":"rankgauge.journal/'  # what a file begins with that may be emptied or deleted
-FACT_FIELDS = ("repeated", "collapsed", "fault", "short_of", "latency")
+FACT_FIELDS = ("repeated", "collapsed", "fault", "short_of", "latency", "numbers")
 ID_SHAPE = Matching("an id", bool)
 ANSWER_SHAPE = {
     "query": ID_SHAPE,
@@ -44,6 +44,7 @@ ANSWER_SHAPE = {
     "fault?": str,
     "short_of?": int,
     "latency?": float,
+    "numbers?": dict,
     "decision?": dict,
     "details?": [[(str, dict, type(None))]],
 }
@@ -95,6 +96,8 @@ class FetchedAnswer:
         details = [_detail(values) for values in row.get("details", [])]
         given = {doc: stored_number(score) for doc, score in row["given"].items()} if "given" in row else None
         known = {name: row[name] for name in FACT_FIELDS if name in row}
+        if "numbers" in row:
+            known["numbers"] = {name: stored_number(number) for name, number in row["numbers"].items()}
         facts = AnswerFacts(error, **known, details=details, given=given)
         return cls(row["query"], docs, scores, status, row.get("decision", {}), facts, row["at"])
 

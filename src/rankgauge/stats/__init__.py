@@ -14,7 +14,7 @@ Nothing here knows about queries, runs or measures. Every public function is imp
     group_interaction   interaction: whether a difference varies between groups of queries, by permuting the groups
     effects             effect: d_z, Hedges' g, wins, ties, losses;  power  detectable_difference  queries_needed
     change_detection    change_points: when the mean of many series changed, by joint sign flips of whole series
-    rank_correlation    kendall_tau  tau_ap  rbo
+    rank_correlation    kendall_tau  tau_ap  rbo;  spearman, with its interval
     rater_agreement     cohen_kappa  krippendorff_alpha  agreement_intervals: of assessors, with queries resampled
     prediction_powered  prediction_powered_mean: a few true values and many predicted ones
 

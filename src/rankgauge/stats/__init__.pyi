@@ -32,6 +32,7 @@ from rankgauge.stats.randomization import randomization_test as randomization_te
 from rankgauge.stats.rank_correlation import Agreement as Agreement
 from rankgauge.stats.rank_correlation import kendall_tau as kendall_tau
 from rankgauge.stats.rank_correlation import rbo as rbo
+from rankgauge.stats.rank_correlation import spearman as spearman
 from rankgauge.stats.rank_correlation import tau_ap as tau_ap
 from rankgauge.stats.rater_agreement import agreement_intervals as agreement_intervals
 from rankgauge.stats.rater_agreement import cohen_kappa as cohen_kappa

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from rankgauge.core.formatting import listing, plural
 from rankgauge.errors import InputError, InputTypeError, printable
-from rankgauge.stats.results import check_between
+from rankgauge.stats.distributions import normal_quantile
+from rankgauge.stats.results import Interval, check_between
 from rankgauge.stats.samples import Floats, sample, vector
 
 SystemScores = ArrayLike | Mapping[Any, float]  # by position, or by the systems' names
@@ -46,6 +47,34 @@ def kendall_tau(first: SystemScores, second: SystemScores) -> Agreement:
     if not untied_x or not untied_y:
         return Agreement(None, n, "Kendall tau-b", "one ranking has no untied pairs")
     return Agreement(agreeing / math.sqrt(untied_x * untied_y), n, "Kendall tau-b")
+
+
+def spearman(first: ArrayLike, second: ArrayLike, *, confidence: float = 0.95) -> Interval:
+    """Spearman's rank correlation of pairs of values, ties at their mean rank, with an interval.
+
+    The interval is Fisher's, with the variance (1 + r² / 2) / (n − 3) of ranks: Bonett and Wright, Sample size
+    requirements for estimating Pearson, Kendall and Spearman correlations, Psychometrika 2000.
+    """
+    check_between("confidence", confidence, 0, 1)
+    x, y = map(_mean_ranks, _scores(first, second))
+    n, method = len(x), "Spearman"
+    if n < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        reason = "at least 4 pairs are needed" if n < 4 else "all values of one side are equal"
+        return Interval(None, None, confidence, method, n, reason)
+    x, y = x - x.mean(), y - y.mean()
+    rho = min(1.0, max(-1.0, float((x @ y) / math.sqrt(float(x @ x) * float(y @ y)))))
+    if abs(rho) == 1:
+        return Interval(rho, rho, confidence, method, n, "all pairs are in one order", estimate=rho)
+    half = normal_quantile((1 + confidence) / 2) * math.sqrt((1 + rho * rho / 2) / (n - 3))
+    middle = math.atanh(rho)
+    return Interval(math.tanh(middle - half), math.tanh(middle + half), confidence, method, n, estimate=rho)
+
+
+def _mean_ranks(values: Floats) -> Floats:
+    """The rank of each value, from 0; of equal values, the mean of theirs."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends: Floats = np.cumsum(counts) - (counts + 1) / 2
+    return ends[inverse]
 
 
 def discordant_pairs(first: ArrayLike, second: ArrayLike) -> list[tuple[int, int]]:

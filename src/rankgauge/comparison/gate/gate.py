@@ -65,6 +65,7 @@ from rankgauge.io.read import as_qrels
 from rankgauge.io.reading_options import Reading
 from rankgauge.io.results import OpenedInputs, Opening, open_inputs
 from rankgauge.io.sources import can_be_scores, can_read_again
+from rankgauge.measures.column_measures import column_name
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
 from rankgauge.validation.label_rot import LabelCheck, compare_hashes, stored_hashes
@@ -112,11 +113,12 @@ def gate(
     reading = replace(reading or Reading(), fingerprint=True)
     baseline_runs = baseline_results(baseline)
     named = [*([] if run is None else [run]), *baseline_runs]
+    required = RequiredTexts(require, require_each, rule.requirements)
     systems = only_scores(qrels, named, reading) if any(map(can_be_scores, (qrels, *named))) else None
     if systems is not None:
-        required = RequiredTexts(require, require_each, rule.requirements)
         return gate_scores(systems, len(baseline_runs), measures, required, rule, conventions, reading)
-    demands = parse_demands(require, require_each, rule.requirements, conventions)
+    conventions = with_directions(conventions, required.parsed(conventions))
+    demands = required.parsed(conventions)
     opening = Opening(gated_depth(measures, demands.measures, conventions))
     opened = open_gated(qrels, run, baseline_runs, reading, opening, queries)
     check_one_system(opened, 1 + len(baseline_runs))
@@ -247,8 +249,10 @@ def with_directions(conventions: Conventions, demands: Demands) -> Conventions:
     known = dict(conventions.columns)
     every = (*demands.overall, *demands.each, *(one for group in demands.groups.values() for one in group))
     for requirement in every:
-        name = requirement.measure.name
-        if known.get(name, "") is None:
+        measure = requirement.measure
+        if not isinstance(measure, Measure) or measure.definition.better is not None:
+            continue
+        if (name := column_name(measure)) is not None:
             known[name] = "higher" if requirement.sign.startswith(">") else "lower"
     return replace(conventions, columns=tuple(known.items()))
 
@@ -418,10 +422,10 @@ def _gated_measures(
     if measures:
         chosen = conventions.measures(measures)
         for measure in chosen:
-            if measure.definition.direction == 0 and dict(conventions.columns).get(measure.name, "") is None:
+            if measure.definition.direction == 0 and (column := column_name(measure)) is not None:
                 raise InputError(
                     f"whether higher or lower {measure} is better is not known",
-                    hint=f"say so: --set columns.{measure}=higher (or lower)",
+                    hint=f"say so: --set columns.{column}=higher (or lower)",
                 )
             if not _is_comparable(measure):
                 raise UsageError(

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.arrays import Floats
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.measure import Aggregate, Measure
-from rankgauge.measures.names import parse_measure
 
 Result = TypeVar("Result")
 
@@ -41,7 +41,7 @@ class Values:
 
 def result_of(scores: Scores, results: Sequence[Result], measure: str | Measure) -> Result:
     """The result of one measure, by its name as requested or as evaluated."""
-    parsed = parse_measure(measure, compat=scores.conventions.compat)
+    parsed = Conventions(compat=scores.conventions.compat).measure(measure)
     for measures in (scores.measures, scores.requested):
         if parsed in measures:
             return results[measures.index(parsed)]

@@ -5,6 +5,7 @@ The rows are those of ``log_rows``. Texts are in the objects of results, beside 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -13,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rankgauge.core.batch import Batch, joined_extras
 from rankgauge.core.ids import encode_id
-from rankgauge.core.run import RunExtras
+from rankgauge.core.run import QueryNumbers, RunExtras
 from rankgauge.errors import InputError, shown
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.case_keys import truth
@@ -41,6 +42,7 @@ from rankgauge.io.formats.named_columns import (
     columns_for,
     normalize_name,
 )
+from rankgauge.io.formats.number_cells import cell_number, number_error
 from rankgauge.io.row_checks import several_systems
 from rankgauge.io.text_checks import replace_lone_surrogates
 
@@ -170,8 +172,28 @@ def _extras(log: Log, faults: Faults) -> RunExtras | None:
         system=system,
         collection=collection,
         logged_k=_logged_k(log),
+        numbers=_numbers(log, faults.source),
     )
     return extras if extras != RunExtras() else None
+
+
+def _numbers(log: Log, source: str) -> dict[str, QueryNumbers]:
+    """The columns with a number, or with true or false, for some query."""
+    found: dict[str, QueryNumbers] = {}
+    for key in log.free_keys:
+        values = {query: (row, log.records.records[row].get(key)) for row, query in log.queries.items()}
+        if not any(isinstance(value, (bool, int, float)) for _, value in values.values()):
+            continue
+        numbers: dict[str, float] = {}
+        fault = None
+        for query, (row, value) in values.items():
+            number = cell_number(value)
+            if number is None or math.isinf(number):
+                fault = fault or number_error(source, int(log.records.line[row]), key, value)
+            elif not math.isnan(number):
+                numbers[query.decode("utf-8", "surrogateescape")] = number
+        found[key] = QueryNumbers(numbers, fault)
+    return found
 
 
 def _logged_k(log: Log) -> int | None:

@@ -198,15 +198,18 @@ class Log:
         marks = {query: UNLABELED if query in unlabeled else query not in nothing for query in self.first_rows}
         return {ANSWERABLE: {query.decode("utf-8", "surrogateescape"): mark for query, mark in marks.items()}}
 
+    @property
+    def free_keys(self) -> list[str]:
+        """The keys that have no other role than that of a column."""
+        used_keys = {name for role, name in self.keys.items() if role not in ("query", "k")}
+        return [key for key in self.records.names if key not in used_keys]
+
     def columns(self) -> dict[str, dict[str, Any]]:
         """Every key with a scalar that has no other role: column → query id → value, that of the first row."""
-        used_keys = {name for role, name in self.keys.items() if role not in ("query", "k")}
         records = [self.records.records[row] for row in self.first_rows.values()]
         names = [query.decode("utf-8", "surrogateescape") for query in self.first_rows]
         columns: dict[str, dict[str, Any]] = {}
-        for key in self.records.names:
-            if key in used_keys:
-                continue
+        for key in self.free_keys:
             values = [record.get(key) for record in records]
             column = dict(zip(names, values, strict=True))
             if not set(map(type, values)) <= SCALARS:

@@ -28,6 +28,7 @@ LOG_KEYS = (
     *("query_id", "query", "system", "retrieved", "relevant", "grades", "evidence", "forbidden", "scores"),
     *("latency_ms", "tokens", "cost", "refused", "error"),
 )
+RESERVED = frozenset(map(normalize_name, LOG_KEYS))
 FAILED_TEXT = "failed"
 LOG_SUFFIXES = (".jsonl", ".ndjson")
 LogRecord = dict[str, Any]
@@ -60,7 +61,8 @@ def write_log(
             for record in records:
                 name = record["query_id"]
                 text = {"query": replace_lone_surrogates(texts[name])} if name in texts else {}
-                ordered = {"query_id": name, **text, **record, **labels.get(name, {}), **columns.get(name, {})}
+                others = {key: value for key, value in columns.get(name, {}).items() if key not in record}
+                ordered = {"query_id": name, **text, **record, **labels.get(name, {}), **others}
                 out.write(json_bytes(ordered) + b"\n")
 
         for one in runs:
@@ -125,6 +127,8 @@ def _result_records(run: Run, own_id: Callable[[str], str] | None = None) -> Ite
         record |= {name: int_if_exact(value) for name, value in numbers.items() if value is not None}
         if query in extras.refused:
             record["refused"] = extras.refused[query]
+        columns = {name: int_if_exact(of.numbers[query]) for name, of in extras.numbers.items() if query in of.numbers}
+        record |= {name: number for name, number in columns.items() if normalize_name(name) not in RESERVED}
         if best.status[row] == Status.FAILED:
             record["error"] = replace_lone_surrogates(extras.errors.get(query) or FAILED_TEXT)
         yield record
@@ -187,10 +191,9 @@ def _query_columns(qrels: Qrels | None, queries: Queries | Mapping[str, str] | N
         columns = {name: dict(zip(names, values.tolist(), strict=True)) for name, values in qrels.columns.items()}
     if queries is not None and not isinstance(queries, Mapping):
         columns |= queries.columns
-    reserved = set(map(normalize_name, LOG_KEYS))
     by_query: dict[str, LogRecord] = {}
     for name, values in columns.items():
-        for query, value in values.items() if normalize_name(name) not in reserved else ():
+        for query, value in values.items() if normalize_name(name) not in RESERVED else ():
             if isinstance(value, (str, int, float)) and (plain := plain_json(value)) is not None:
                 by_query.setdefault(query, {})[replace_lone_surrogates(name)] = plain
     return by_query

@@ -40,8 +40,9 @@ from rankgauge.io.formats.case_keys import expected_text_keys, label_kind, names
 from rankgauge.io.formats.delimited import unguard_formula
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
 from rankgauge.io.formats.frames import frame_columns, is_frame
-from rankgauge.io.formats.json_text import as_json
+from rankgauge.io.formats.json_text import JsonPairs, as_json
 from rankgauge.io.formats.named_columns import columns_for, normalize_name
+from rankgauge.io.formats.number_cells import cell_number, number_error
 from rankgauge.io.formats.question_log import header_names, paused_collection
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.measure import Measure
@@ -58,7 +59,6 @@ OWN_NAMES = (
 )  # of our long tables, besides the run, the query, the measure and the value
 MEASURE_NAMES = ("measure", "metric", "measurename", "metricname")
 VALUE_NAMES = ("value", "score", "metricvalue")
-EMPTY = frozenset(("", "nan", "null", "none", "na", "n/a"))
 LABELS, CONVENTIONS, DEPTH, NOT_ASKED = "labels", "conventions", "depth", "not_asked"
 NAMED_COLUMNS = 8
 DAMAGED = (TypeError, AttributeError, KeyError, IndexError, OverflowError, UnicodeError, RecursionError)
@@ -203,7 +203,7 @@ def _kind_of_names(names: Sequence[str], cells: Sequence[Any] | None, reading: R
         return None
     if cells is None:
         return "possible" if len(names) > 1 else None
-    numbers = [_number(cell) for name, cell in zip(names, cells, strict=False) if name not in queries]
+    numbers = [cell_number(cell) for name, cell in zip(names, cells, strict=False) if name not in queries]
     if None in numbers and (columns_for(names, "score") or columns_for(names, "rank")):
         return None  # a run whose column of documents has an unknown name
     return "possible" if any(number is not None and not math.isnan(number) for number in numbers) else None
@@ -239,7 +239,7 @@ def _kind_of_record(record: Mapping[str, Any], reading: Reading) -> ScoreKind | 
 
 
 def _is_entry_of_mapping(record: Mapping[str, Any]) -> bool:
-    return bool(record) and all(isinstance(value, Mapping) for value in record.values())
+    return bool(record) and all(isinstance(value, (Mapping, JsonPairs)) for value in record.values())
 
 
 def _is_score_mapping(data: Mapping[Any, Any]) -> bool:
@@ -652,20 +652,13 @@ def _numbers(
         return plain
     out = np.full(len(column), np.nan)
     for at, value in enumerate(column):
-        number = _number(value)
+        number = cell_number(value)
         if number is not None and math.isnan(number):
             continue
         if number is None or math.isinf(number):
             if not must_be:
                 return None
-            what = "a finite number" if number is not None else "a number"
-            hint = "write 1.5 for 1,5" if isinstance(value, str) and "," in value else None
-            raise InputError.at(
-                cells.source,
-                cells.line(int(rows[at])),
-                f"{name}: expected {what}, found {shown(str(value))}",
-                hint=hint,
-            )
+            raise number_error(cells.source, cells.line(int(rows[at])), name, value)
         if not low <= number <= high:
             hint = "write a share as a fraction, 0.85 for 85%" if high == 1 and 1 < number <= 100 else None
             raise InputError.at(
@@ -690,24 +683,3 @@ def _plain_numbers(column: Sequence[Any]) -> Floats | None:
     except (ValueError, OverflowError):
         return None
     return numbers if bool(np.isfinite(numbers).all()) else None
-
-
-def _number(value: Any) -> float | None:
-    """A number; NaN if there is none, None if it is something else."""
-    if value is None:
-        return math.nan
-    if isinstance(value, (bool, np.bool_)):
-        return float(value)
-    if isinstance(value, (int, float, np.number)):
-        return float(value)
-    if not isinstance(value, str):
-        return None
-    text = value.strip()
-    if text.casefold() in EMPTY:
-        return math.nan
-    if text.casefold() in ("true", "false"):
-        return float(text.casefold() == "true")
-    try:
-        return float(text) if "_" not in text else None
-    except ValueError:
-        return None

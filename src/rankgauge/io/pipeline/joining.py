@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat
@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rankgauge.core.arrays import Floats
-from rankgauge.core.formatting import plural
+from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Hits, Joined
 from rankgauge.core.hits_builder import join
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import Compat
 from rankgauge.core.run import Run, RunExtras, Status
-from rankgauge.errors import Note, escape_id, shown
+from rankgauge.errors import InputError, Note, escape_id, printable, shown
 from rankgauge.io.byte_streams import is_dataset
 from rankgauge.io.pipeline import run_pipeline
 from rankgauge.io.pipeline.run_pipeline import (
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 FEW_JUDGED = 10  # ids are examined if fewer than one in this many of the documents that could be judged is judged …
 EXAMINED_ROWS = 1 << 18  # … in the first rows of a run
+SHOWN_NAMES = 5
 SWAPPED = "values-swapped"
 SWAPPED_VALUES = (
     "the judgments have fractions as grades, and the results only whole numbers as scores: are they swapped? judgments "
@@ -66,7 +67,8 @@ def join_any(
         joined = _join_dict(qrels, data, compat) if "dict" in run_pipeline.SHORTCUTS else None
         if joined is not None:
             return [joined]
-    return [join_run(qrels, as_run(data, reading), (), reading, compat)]
+    run = as_run(data, reading)
+    return [join_run(qrels, run, (), reading, compat, is_mapping=isinstance(data, Mapping) and is_graded(data))]
 
 
 def _is_source(data: Any, reading: Reading) -> bool:
@@ -102,7 +104,7 @@ def join_source(
         top = None if reading.keep_rankings else kept
         holds_empty = source.format in run_pipeline.HOLDS_EMPTY
         found = Joined(run.hits, name, len(run.queries), sample, digest, notes, whole, top, holds_empty=holds_empty)
-        return _with_notes(qrels, found, run.queries, results)
+        return _with_notes(qrels, found, run.queries, results, is_mapping=source.format == "json")
 
     return list(map(joined, read))
 
@@ -117,10 +119,13 @@ def _join_dict(qrels: Qrels, results: Mapping[str, Mapping[str, SupportsFloat]],
     sample = tuple(str(query).encode("utf-8", "surrogateescape") for query in islice(results, 3))
     joined = Joined(hits, "run", len(results), sample, holds_empty=True)
     queries = Ids.from_text(results, "query id")
-    return _with_notes(qrels, joined, queries, lambda: first_judged_queries(qrels, results, EXAMINED_ROWS))
+    first = partial(first_judged_queries, qrels, results, EXAMINED_ROWS)
+    return _with_notes(qrels, joined, queries, first, is_mapping=True)
 
 
-def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, compat: Compat) -> Joined:
+def join_run(
+    qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, compat: Compat, *, is_mapping: bool = False
+) -> Joined:
     """Join judgments with a run in memory; ``notes`` are those on its file."""
     joined = Joined(
         join(qrels, run, compat=compat),
@@ -134,11 +139,14 @@ def join_run(qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, 
         extras=run.extras,
         holds_empty=run.holds_empty,
     )
-    return _with_notes(qrels, joined, run.queries, lambda: _first_queries(run))
+    return _with_notes(qrels, joined, run.queries, lambda: _first_queries(run), is_mapping=is_mapping)
 
 
-def _with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[], Run]) -> Joined:
-    """The join with notes about ids that nearly match; results are requested only if few of them match."""
+def _with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[], Run], *, is_mapping: bool) -> Joined:
+    """The join with notes about ids that nearly match; results are requested only if few of them match.
+
+    The results are a mapping if each query has ``{name: number}``, whose names need not be documents.
+    """
     results = cache(results)
     is_missing = joined.hits.status == Status.MISSING
     has_unmatched = bool(is_missing.any()) and joined.queries > len(is_missing) - int(is_missing.sum())
@@ -151,10 +159,25 @@ def _with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[]
     notes = _near_queries(qrels, queries) if has_unmatched else ()
     path_notes = _path_notes(qrels, results(), joined.hits) if has_paths else ()
     notes += _document_notes(qrels, results(), joined.hits, path_notes) if has_few_judged else path_notes
+    if is_mapping and has_few_judged and not len(joined.hits.rank) and len(notes) == 1:  # nothing says why
+        _check_names_are_documents(joined.name, results())
     notes += _whole_notes(qrels, results()) if has_wholes else ()
     if has_fractions and _scores_look_like_grades(results()):
         notes += (Note(SWAPPED, SWAPPED_VALUES),)
     return replace(joined, notes=joined.notes + notes)
+
+
+def _check_names_are_documents(name: str, run: Run) -> None:
+    """Raise if each query has the same names, none of which is judged: they are those of measures."""
+    names = run.docs.take(np.arange(run.offsets[1])).to_text() if len(run.queries) > 1 else []
+    is_repeated = len(names) * len(run.queries) == len(run.docs) and len(set(run.docs)) == len(names)
+    if not names or not is_repeated or _are_from_ranks(run):
+        return
+    named = listing(map(shown, names), SHOWN_NAMES)
+    raise InputError(
+        f"run {shown(name)}: every query has a number of {named}, and no label has such an id: expected documents",
+        hint=f"values of measures are scores: a table with the columns query,{printable(names[0])}, without labels",
+    )
 
 
 def _are_whole(values: Floats) -> bool:
@@ -165,8 +188,12 @@ def _scores_look_like_grades(run: Run) -> bool:
     """Whether all scores are whole numbers, and not those that a list without scores gets, from its length to 1."""
     if not len(run.scores) or not _are_whole(run.scores):
         return False
-    from_ranks = np.repeat(run.offsets[1:], np.diff(run.offsets)) - np.arange(len(run.scores))
-    return not np.array_equal(run.scores, from_ranks)
+    return not _are_from_ranks(run)
+
+
+def _are_from_ranks(run: Run) -> bool:
+    """Whether the scores are those of lists without scores, from the length of each to 1."""
+    return np.array_equal(run.scores, np.repeat(run.offsets[1:], np.diff(run.offsets)) - np.arange(len(run.scores)))
 
 
 def _has_few_judged(hits: Hits) -> bool:

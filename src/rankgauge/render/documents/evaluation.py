@@ -13,6 +13,8 @@ from rankgauge.render.documents.scores import (
     CONFIDENCE,
     SCORE_FIELDS,
     as_dict,
+    correlation_dicts,
+    correlation_lines,
     footer,
     group_dicts,
     group_tables,
@@ -84,7 +86,8 @@ def _evaluation_parts(evaluation: Evaluation, wanted: ScoresExtent, comparison: 
         from rankgauge.render.documents.bands import uplift_lines
 
         uplifts = uplift_lines(evaluation.scores, bands, comparison)
-    parts.append(Sentences([*uplifts, *footer(evaluation.scores)], "footnote"))
+    found = correlation_lines(scores, wanted.confidence)
+    parts.append(Sentences([*uplifts, *found, *footer(evaluation.scores)], "footnote"))
     return [*parts, *([ChartData("means", (scores, wanted.confidence))] if wanted.plot else [])]
 
 
@@ -98,6 +101,8 @@ def _evaluation_data(
     for entry, run in zip(data["runs"], evaluation.scores, strict=True):
         if (curve := threshold_dict(run, wanted.confidence)) is not None:
             entry["thresholds"] = curve
+        if found := correlation_dicts(run, wanted.confidence):
+            entry["correlations"] = found
         if wanted.by:
             entry["by"] = group_dicts(run, wanted.by, confidence=wanted.confidence)
         if wanted.intervals:

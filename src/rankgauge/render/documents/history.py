@@ -21,12 +21,12 @@ from rankgauge.core.formatting import (
 )
 from rankgauge.core.run import FIGURES, SHOWN_FIGURES
 from rankgauge.errors import printable
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.scores import Scores
 from rankgauge.history.entries import CONFIDENCE, ENTRY_NAME, EntrySummary, SavedEntry, SavedMean, entry_label
 from rankgauge.history.folder import History
 from rankgauge.history.quality_checks import QualityCheck
 from rankgauge.history.trends import Trend, TrendChange, TrendSeries
-from rankgauge.measures.names import parse_measures
 from rankgauge.render.document import (
     NO_VALUE,
     READABLE_NAME,
@@ -155,7 +155,8 @@ def _width(title: str, cells: Sequence[Cell]) -> int:
 
 def _wanted_columns(names: Sequence[str]) -> list[str]:
     """Measures, and figures of whole runs such as ``mean_tokens``, in the order in which they are named."""
-    return [one for text in names for one in ([text] if text in FIGURES else [m.name for m in parse_measures(text)])]
+    measures = Conventions().measures
+    return [one for text in names for one in ([text] if text in FIGURES else [m.name for m in measures(text)])]
 
 
 def _cost_columns(entries: Sequence[EntrySummary], wanted: Sequence[str] = ()) -> dict[str, Sequence[Cell]]:

@@ -13,6 +13,7 @@ from rankgauge.core.run import SHOWN_FIGURES
 from rankgauge.errors import printable
 from rankgauge.evaluation.caveats import Note, caveat_sentences
 from rankgauge.evaluation.scores import Scores, sorted_runs
+from rankgauge.measures.column_measures import column_name
 from rankgauge.measures.measure import Measure
 from rankgauge.render.document import (
     NOTHING,
@@ -368,10 +369,18 @@ def averaged_line(scores: Sequence[Scores]) -> str:
         counted = zip(scores, counts, strict=True)
         counts_by_run = ", ".join(f"{printable(run.run, None)} {count}" for run, count in counted)
         return f"averaged over, of {plural(total, 'query')}: {counts_by_run}"
+    of_measures = {measure: [run.over_queries[measure][1] for run in scores] for measure in scores[0].over_queries}
+    differing = {measure: of_runs for measure, of_runs in of_measures.items() if len(set(of_runs)) > 1}
+    if differing:
+        names = [printable(run.run, None) for run in scores]
+        parts = [
+            f"{measure} {', '.join(f'{run} {count}' for run, count in zip(names, of_runs, strict=True))}"
+            for measure, of_runs in differing.items()
+        ]
+        return f"averaged over {counts[0]} of {plural(total, 'query')}, except {'; '.join(parts)}"
     by_count: dict[int, list[str]] = {}
-    if any(measure.definition.needs_answers for measure in scores[0].measures):
-        for name, (_, count) in scores[0].over_queries.items():
-            by_count.setdefault(count, []).append(name)
+    for measure, (count, *_) in of_measures.items():
+        by_count.setdefault(count, []).append(measure)
     classes = class_text(scores[0])
     if len(by_count) < 2 and not classes:
         return f"averaged over {counts[0]} of {plural(total, 'query')}"
@@ -426,6 +435,40 @@ def threshold_parts(scores: Sequence[Scores], confidence: float) -> list[Part]:
         area = f"AUROC {text_of(curve.auroc, 'value')} ({percent(confidence)} CI {ends}); 0.5 is chance"
         parts.append(sentence(f"{printable(run.run, None)}: the highest score separates {classes}: {area}"))
     return parts
+
+
+def correlation_lines(scores: Sequence[Scores], confidence: float) -> list[str]:
+    """Whether queries with a better ranking have higher values in a column, a line for each."""
+    if not any(column_name(measure) is not None for measure in scores[0].measures):
+        return []
+    from rankgauge.evaluation.column_values import correlations  # which most evaluations do without
+
+    lines = []
+    for run in scores:
+        for measure, ideal, found in correlations(run, confidence):
+            start = f"{printable(run.run, None)}: rank correlation of {measure} with {ideal}"
+            if found.estimate is None:
+                lines.append(f"{start}: none, because {found.reason}")
+                continue
+            ends = "" if found.reason is not None else f"{percent(confidence)} CI {interval_span(found)}, "
+            is_known = found.low is not None and found.high is not None and found.low * found.high > 0
+            which = "higher" if found.estimate > 0 else "lower"
+            said = f"queries with a better ranking have {which} values" if is_known else "no relation is shown"
+            value = text_of(found.estimate, "value")
+            lines.append(f"{start}: {value} ({ends}{plural(found.n, 'query')}): {said}")
+    return lines
+
+
+def correlation_dicts(run: Scores, confidence: float) -> dict[str, Any]:
+    """The rank correlation of each column with nDCG, for JSON; nothing if there is none."""
+    if not any(column_name(measure) is not None for measure in run.measures):
+        return {}
+    from rankgauge.evaluation.column_values import correlations
+
+    return {
+        measure.name: {"with": ideal.name, "rho": found.estimate, "n": found.n, "ci": found.to_dict()}
+        for measure, ideal, found in correlations(run, confidence)
+    }
 
 
 def threshold_dict(run: Scores, confidence: float) -> dict[str, Any] | None:

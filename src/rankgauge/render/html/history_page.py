@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from rankgauge.core.formatting import MISSING, compact_number, milliseconds, percent, plural, signed, span_of, text_of
 from rankgauge.errors import InputError, MeasureError, UsageError, printable
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.history.entries import ALL_ENTRIES, CONFIDENCE, EntryFilter, EntrySummary, SavedMean, entry_label
 from rankgauge.history.folder import History
 from rankgauge.history.trends import (
@@ -25,7 +26,6 @@ from rankgauge.history.trends import (
     trend_of_series,
 )
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measure
 from rankgauge.render.document import NOTHING, Cell, Number, Tone, Words
 from rankgauge.render.documents.history import change_text, entry_lines, trend_footer
 from rankgauge.render.documents.scores import best_of
@@ -93,7 +93,7 @@ class SystemTrend:
 def known_measure(name: str) -> Measure | None:
     """The measure of a name; None if it was declared by a program that is not running."""
     try:
-        return parse_measure(name)
+        return Conventions().measure(name)
     except MeasureError:
         return None
 
@@ -124,7 +124,7 @@ def system_trend(history: History, entries: Sequence[EntrySummary], places: Mapp
 
 
 def _measure_chart(name: str, trend: Trend, places: Mapping[str, int]) -> Chart:
-    measure, series = parse_measure(name), trend.series[0]
+    measure, series = Conventions().measure(name), trend.series[0]
     count = measure.definition.aggregate == "sum"
     points = []
     for point, mean in zip(trend.points, series.values, strict=True):

@@ -31,7 +31,7 @@ from rankgauge.render.document import Sentences, Tone
 from rankgauge.render.documents.bands import uplift_lines, used
 from rankgauge.render.documents.comparison import DIFFERENCE_TONES
 from rankgauge.render.documents.gate import document, query_parts, verdict_sentence
-from rankgauge.render.documents.scores import call_lines, leak_lines
+from rankgauge.render.documents.scores import call_lines, correlation_lines, leak_lines
 from rankgauge.render.formats.markdown import lines_of, text_of_line
 from rankgauge.render.html.charts.boxes import group_charts
 from rankgauge.render.html.charts.curves import cost_chart, cutoff_charts, recall_charts, threshold_charts
@@ -191,7 +191,10 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         "ranking": ranking_table(tested),
         "primary": scores[0].measures[0].name,
         "group_tables": list(zip(report.by, group_tables(page_systems, report.by, tested), strict=True)),
-        "remarks": [*([] if tested is None else remarks(tested)), *_answer_lines(report, scores)],
+        "remarks": [
+            *([] if tested is None else remarks(tested)),
+            *_answer_lines(report, scores, page_systems.confidence),
+        ],
         "caveats": report.caveats,
         "conventions": str(scores[0].conventions),
         "family": None if tested is None else tested.family,
@@ -203,12 +206,13 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
     }
 
 
-def _answer_lines(report: Report, scores: Sequence[Scores]) -> list[str]:
-    """Leaks, and what runs cost in tokens and money; a gate has these lines already."""
+def _answer_lines(report: Report, scores: Sequence[Scores], confidence: float) -> list[str]:
+    """How columns go with rankings, leaks, and what runs cost in tokens and money; a gate has these lines already."""
     if report.gate is not None:
         return []
     has_costs = any(run.extras is not None and (run.extras.tokens or run.extras.cost) for run in scores)
-    return [*leak_lines(scores), *(call_lines(scores) if has_costs else [])]
+    lines = [*correlation_lines(scores, confidence), *leak_lines(scores)]
+    return [*lines, *(call_lines(scores) if has_costs else [])]
 
 
 def _chart_section(report: Report, page_systems: PageSystems) -> dict[str, Any]:

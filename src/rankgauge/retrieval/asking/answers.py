@@ -10,7 +10,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
 import numpy as np
@@ -34,6 +34,7 @@ from rankgauge.retrieval.asking.documents import (
 )
 from rankgauge.retrieval.asking.failures import NoAnswer
 
+NUMBER_OR_FLAG = (bool, int, float, np.number, np.bool_)
 ScoreFault = Literal["ascending", "unsorted", "incomplete"]  # how scores contradict the order of a list
 
 
@@ -41,12 +42,14 @@ ScoreFault = Literal["ascending", "unsorted", "incomplete"]  # how scores contra
 class Answer:
     """The documents that a retriever returned for one query; ``has_order`` if their order is the ranking.
 
-    ``was_lazy`` if they may have been fetched only when they were read, as those of a generator are.
+    ``was_lazy`` if they may have been fetched only when they were read, as those of a generator are. ``numbers`` are
+    beside them in a dict, and may be measures.
     """
 
     documents: list[Any]
     has_order: bool = True
     was_lazy: bool = False
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 class RankedResults(NamedTuple):
@@ -193,7 +196,19 @@ def answer_of(result: Any) -> Answer:
     if documents is None:
         raise NoAnswer(f"returned {'None' if result is None else type(result).__name__}, expected a list of documents")
     has_order = not isinstance(documents, (set, frozenset))
-    return Answer(list(documents), has_order, was_lazy=not isinstance(documents, (list, tuple, set, frozenset)))
+    was_lazy = not isinstance(documents, (list, tuple, set, frozenset))
+    return Answer(list(documents), has_order, was_lazy, numbers_beside(result))
+
+
+def numbers_beside(result: Any) -> dict[str, float]:
+    """The numbers, and what is true or false, beside the list of documents in a dict."""
+    if not isinstance(result, Mapping):
+        return {}
+    return {
+        key: float(value)
+        for key, value in result.items()
+        if isinstance(key, str) and isinstance(value, NUMBER_OR_FLAG) and math.isfinite(value)
+    }
 
 
 def _floats(values: Collection[Any]) -> list[float] | None:
@@ -438,7 +453,7 @@ class AnswerFacts:
     scores contradict the order of the results. ``latency`` is the seconds of the attempt that was answered, and
     ``overhead`` those of everything else: failed attempts, pauses, and reading the answer. ``short_of`` is k if
     there are fewer results and more may be had, otherwise 0. ``details`` are the texts and metadata of results.
-    ``given`` are their scores if these do not give their order.
+    ``given`` are their scores if these do not give their order, and ``numbers`` what the answer has beside them.
     """
 
     error: str | None = None
@@ -450,6 +465,7 @@ class AnswerFacts:
     latency: float | None = None
     details: Sequence[ResultDetail] = ()
     given: Mapping[str, float] | None = None
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
     def __or__(self, other: AnswerFacts) -> AnswerFacts:
         """Of the same query, asked of two retrievers."""

@@ -16,7 +16,7 @@ import numpy as np
 from rankgauge.config.retriever_settings import Unit
 from rankgauge.core.id_overlap import METADATA_ID_NAMES
 from rankgauge.core.ids import encode_id
-from rankgauge.core.run import RunExtras
+from rankgauge.core.run import QueryNumbers, RunExtras
 from rankgauge.errors import InputError, UsageError, shown
 from rankgauge.io.formats.named_columns import METADATA_NAMES, TEXT_FIELD_NAMES
 
@@ -464,8 +464,14 @@ class ReturnedDetails:
         errors: Mapping[str, str],
         k: int,
         given: Mapping[str, Mapping[str, float] | None],
+        numbers: Mapping[str, Mapping[str, float]],
     ) -> RunExtras:
-        """The extras of a run; latencies are in seconds, None if one is not known."""
+        """The extras of a run; latencies are in seconds, None if one is not known. ``numbers`` are by query."""
+        columns: dict[str, dict[str, float]] = {}
+        for query, values in numbers.items():
+            for name, value in values.items():
+                columns.setdefault(name, {})[query] = value
+        of_columns = {name: QueryNumbers(values) for name, values in columns.items()}
         scores = {query: values for query, values in given.items() if values is not None}
         latency_ms = {query: seconds * 1000.0 for query, seconds in latencies.items() if seconds is not None}
-        return RunExtras(self.texts, self.metadata, latency_ms, dict(errors), k, given=scores)
+        return RunExtras(self.texts, self.metadata, latency_ms, dict(errors), k, given=scores, numbers=of_columns)

@@ -106,7 +106,8 @@ class CallableRetriever:
             short_of = self.rules.short_of(ranking, k, passes_k=self._function.passes_k)
             facts = self.rules.facts(ranking, call.error, short_of)
             details = () if read is None else self.rules.details(read)
-            handle(row, ranking, replace(facts, latency=call.latency, details=details))
+            numbers = {} if call.answer is None else call.answer.numbers
+            handle(row, ranking, replace(facts, latency=call.latency, details=details, numbers=numbers))
 
         depth, fields = self.calls.fetch or k, queries.fields
         function = self._function.with_fields({name: fields.get(name, {}) for name in names})
@@ -122,7 +123,8 @@ def extras_of_answers(answers: Mapping[str, AnswerFacts], k: int) -> RunExtras:
         returned.add(facts.details)
     latencies = {query: facts.latency for query, facts in answers.items()}
     errors = {query: facts.error for query, facts in answers.items() if facts.error is not None}
-    return returned.extras(latencies, errors, k, {query: facts.given for query, facts in answers.items()})
+    given = {query: facts.given for query, facts in answers.items()}
+    return returned.extras(latencies, errors, k, given, {query: facts.numbers for query, facts in answers.items()})
 
 
 def ranked_results_run(
