@@ -112,15 +112,14 @@ def test_logs_and_files_of_their_scores_are_compared_and_gated_alike(tmp_path: P
         done = command("compare", old, new, "-m", "faithfulness", "--format", "json")
         (row,) = json.loads(done.out)["comparison"]["differences"]
         change.append({key: row[key] for key in ("difference", "n", "p", "outcome", "ci")})
-    both = [
-        row["query_id"]
+    pairs = [
+        (after, old)
         for row, other in zip(now, before, strict=True)
-        if None not in (row.get("faithfulness"), other.get("faithfulness"))
+        if (after := row.get("faithfulness")) is not None and (old := other.get("faithfulness")) is not None
     ]
-    of_now, of_before = ({row["query_id"]: row.get("faithfulness") for row in made} for made in (now, before))
-    expected = sum(of_now[query] - of_before[query] for query in both) / len(both)
+    expected = sum(after - old for after, old in pairs) / len(pairs)
     assert change[0] == change[1]
-    assert (change[0]["difference"], change[0]["n"]) == (pytest.approx(expected), len(both))
+    assert (change[0]["difference"], change[0]["n"]) == (pytest.approx(expected), len(pairs))
     for old, new in (logs, tables):
         verdicts = []
         for direction in ("higher", "lower"):

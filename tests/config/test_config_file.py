@@ -189,7 +189,7 @@ def test_a_wrong_value_is_an_error_with_its_line(tmp_path: Path, text: str, mess
 
 
 def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
-    message = refused(tmp_path, "measures: [nope]\nperformance:\n  batch_size: x\n  unknown: 1\n")
+    message = refused(tmp_path, "measures: [ndgc]\nperformance:\n  batch_size: x\n  unknown: 1\n")
     assert [line.split(":")[1] for line in message.splitlines() if line.startswith("rankgauge.yaml")] == ["1", "3", "4"]
 
 

@@ -31,6 +31,8 @@ def _ways(data: DataSet, table: tuple[Way, ...], only: str | None) -> list[Way]:
 
 
 def _runs(data: DataSet, folder: Path, only: str | None) -> Iterator[Disagreement]:
+    if _are_names_repeated(data):
+        return  # names of measures, in a dict or JSON, which is an error there alone
     qrels = Qrels.from_dict(data.grades)
     rng = data.rng("circumstances")
     scored = outcomes.evaluated(qrels, data.by_query, USUAL).numbers
@@ -56,6 +58,13 @@ def _runs(data: DataSet, folder: Path, only: str | None) -> Iterator[Disagreemen
                 usual = outcomes.evaluated(qrels, source, USUAL)
                 yield from _agree(data, way, usual, partial(outcomes.evaluated, qrels, source))
                 yield from _other_routes(data, way, qrels, source, usual)
+
+
+def _are_names_repeated(data: DataSet) -> bool:
+    """Whether every query has the same results, of which none is judged."""
+    names = {frozenset(results) for results in data.by_query.values()}
+    judged = {doc for docs in data.grades.values() for doc in docs}
+    return len(data.by_query) > 1 and len(names) == 1 and judged.isdisjoint(*names)
 
 
 def _other_routes(data: DataSet, way: Way, qrels: Qrels, path: Path, usual: Outcome) -> Iterator[Disagreement]:
