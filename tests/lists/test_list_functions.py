@@ -156,6 +156,16 @@ def test_wrong_grades_are_errors() -> None:
         ndcg_at_k(["a"], ["a"], 5, [1])  # type: ignore[arg-type]  # refused at run time
 
 
+@pytest.mark.parametrize("mean", [mean_reciprocal_rank, mean_average_precision])
+@pytest.mark.parametrize("wrong", ["ab", b"ab", {"a": "b"}, {"a"}, None, 5])
+def test_a_mean_needs_one_entry_per_query(mean: Callable[..., float], wrong: object) -> None:
+    with pytest.raises(InputTypeError, match=r"^relevant_ids_list must be a list with one entry per query, found "):
+        mean(wrong, [["a"]])
+    with pytest.raises(InputTypeError, match=r"^predicted_ids_list must be a list with one entry per query, found "):
+        mean([["a"]], wrong)
+    assert mean(iter(["a", "b"]), (list(ids) for ids in ("a", "xb"))) == 0.75
+
+
 def test_the_mean_of_lists_of_unequal_length_is_an_error_and_of_no_queries_none() -> None:
     with pytest.raises(InputError, match="found 1 and 2"):
         mean_reciprocal_rank([["a"], ["b"]], [["a"]])

@@ -9,13 +9,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError, InputTypeError, MeasureError, UsageError, nearest, shown
+from rankgauge.errors import InputError, InputTypeError, MeasureError, UsageError, found_text, nearest, shown
 from rankgauge.lists.list_join import (
     CheckedGrades,
     JoinedLists,
@@ -26,7 +26,7 @@ from rankgauge.lists.list_join import (
 )
 from rankgauge.measures.aggregates import RunningAggregate
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measure, parse_measures
+from rankgauge.measures.names import parse_measures
 
 MAX_ENTRIES = 10_000
 
@@ -43,7 +43,8 @@ class CacheInfo:
 class MetricsCache:
     """A cache in memory, from which the least recently used entries are evicted.
 
-    A value of a query is found by its names, whatever it was computed from; the values of a batch by its content.
+    A value of a query is found by the query, the metric and k, whatever it was computed from. Any name of a metric is
+    accepted and kept as written: ``ndcg`` and ``nDCG`` are two entries. The values of a batch are found by its content.
     """
 
     def __init__(self, *, max_entries: int = MAX_ENTRIES) -> None:
@@ -56,12 +57,12 @@ class MetricsCache:
 
     def get_cached_metric(self, query_id: str, metric: str, k: int) -> float | None:
         """The value of a metric for a query, if it was cached."""
-        value = self._get((query_id, _metric_name(metric, k)))
+        value = self._get((query_id, metric, k))
         return value if isinstance(value, float) else None
 
     def cache_metric(self, query_id: str, metric: str, k: int, value: float) -> None:
         """Store the value of a metric for a query."""
-        self._put((query_id, _metric_name(metric, k)), float(value))
+        self._put((query_id, metric, k), float(value))
 
     def batch_values(
         self, batch: ListBatch, measures: Mapping[str, Measure], compute: Callable[[], dict[str, Floats]]
@@ -104,23 +105,12 @@ class MetricsCache:
                 self._entries.popitem(last=False)
 
 
-def _metric_name(metric: str, k: int) -> str:
-    """The canonical name of a measure at a cutoff; any other metric has the name that it was given."""
-    try:
-        return parse_measure(f"{metric}@{k}").name
-    except MeasureError:
-        return f"{metric}@{k}"
-
-
 # Metrics of many queries at once (RETRIEVAL-METRICS-001, §5.2 and §8.2).
 #
 # A query is a mapping with ``relevant_docs`` (one id or a list), and
 # ``relevance_grades`` if documents have grades. Its result is a list of ids, or of
 # mappings with an ``id``, best first. A measure whose cutoff is a name, such as
 # ``R@topK``, takes it from the query: ``{"relevant_docs": […], "topK": 5}``.
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT_METRICS = ("hit@1", "hit@3", "hit@5", "ndcg@5", "ndcg@10", "mrr")
 DEFAULT_BATCH_SIZE = 100
@@ -149,10 +139,10 @@ def evaluate_retrieval_batch(
 
 def batch_evaluate_metrics(
     queries: Iterable[Query],
+    batch_size: int = DEFAULT_BATCH_SIZE,
+    *,
     retrieval_results: Iterable[Result] | None = None,
     metrics: Iterable[str] | str | None = None,
-    *,
-    batch_size: int = DEFAULT_BATCH_SIZE,
     graded: bool = True,
     cache: MetricsCache | None = None,
 ) -> dict[str, float | None]:
@@ -163,8 +153,7 @@ def batch_evaluate_metrics(
     all queries (ERR) needs it in its name, as in ``ERR(max_rel=3)@10``. With a ``cache``, the values of a batch that it
     has are not computed again.
     """
-    if batch_size < 1:
-        raise InputError(f"batch_size must be at least 1, found {batch_size}")
+    _check_batch_size(batch_size)
     measures = measures_by_name(metrics)
     aggregates = {name: running_aggregate(measure) for name, measure in measures.items()}
     evaluated = 0
@@ -176,6 +165,17 @@ def batch_evaluate_metrics(
         for name, column in values.items():
             aggregates[name].add(without_nan(column))
     return {name: aggregate.value for name, aggregate in aggregates.items()}
+
+
+def _check_batch_size(batch_size: int) -> None:
+    """Raise if it is not a whole number of at least 1."""
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int):
+        raise InputTypeError(
+            f"batch_size must be a whole number, found {found_text(batch_size)}",
+            hint="pass results as retrieval_results=, or in each query as 'retrieved_docs'",
+        )
+    if batch_size < 1:
+        raise InputError(f"batch_size must be at least 1, found {batch_size}")
 
 
 def _batch_values(batch: ListBatch, measures: Mapping[str, Measure]) -> dict[str, Floats]:

@@ -6,11 +6,12 @@ opposite order, as in SPEC-003. Each is a list, or a string for one id. If eithe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Set
 from functools import lru_cache
 
 import numpy as np
 
+from rankgauge.errors import InputTypeError, found_text
 from rankgauge.lists.list_join import AnyIds, Grades, join_lists
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.measure import Measure
@@ -58,14 +59,14 @@ def reciprocal_rank(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int | None =
 
 
 def mean_reciprocal_rank(
-    relevant_ids_list: Sequence[AnyIds], predicted_ids_list: Sequence[AnyIds], k: int | None = None
+    relevant_ids_list: Iterable[AnyIds], predicted_ids_list: Iterable[AnyIds], k: int | None = None
 ) -> float | None:
     """The mean of the reciprocal ranks of several queries; None if there are no queries."""
     return _mean("RR", relevant_ids_list, predicted_ids_list, k)
 
 
 def mean_average_precision(
-    relevant_ids_list: Sequence[AnyIds], predicted_ids_list: Sequence[AnyIds], k: int | None = None
+    relevant_ids_list: Iterable[AnyIds], predicted_ids_list: Iterable[AnyIds], k: int | None = None
 ) -> float | None:
     """The mean of the average precisions of several queries; None if there are no queries."""
     return _mean("AP", relevant_ids_list, predicted_ids_list, k)
@@ -94,6 +95,13 @@ def _value(name: str, relevant: AnyIds, retrieved: AnyIds, k: int | None, grades
     return float(join_lists([relevant], [retrieved], [grades])(measure)[0])
 
 
-def _mean(name: str, relevant: Sequence[AnyIds], retrieved: Sequence[AnyIds], k: int | None) -> float | None:
+def _mean(name: str, relevant: Iterable[AnyIds], retrieved: Iterable[AnyIds], k: int | None) -> float | None:
     measure = measure_at(name, k)
-    return aggregate(join_lists(relevant, retrieved)(measure), measure.definition.aggregate)
+    joined = join_lists(_one_per_query(relevant, "relevant_ids_list"), _one_per_query(retrieved, "predicted_ids_list"))
+    return aggregate(joined(measure), measure.definition.aggregate)
+
+
+def _one_per_query(lists: Iterable[AnyIds], name: str) -> list[AnyIds]:
+    if isinstance(lists, (str, bytes, Mapping, Set)) or not isinstance(lists, Iterable):
+        raise InputTypeError(f"{name} must be a list with one entry per query, found {found_text(lists)}")
+    return list(lists)

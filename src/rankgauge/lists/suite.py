@@ -5,7 +5,7 @@ The interval of a mean and the test of two systems have the signatures of §6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
@@ -71,7 +71,7 @@ class RetrievalMetricsSuite:
             "hit": functions.hit_at_k,
             "ndcg": functions.ndcg_at_k,
             "mrr": functions.mean_reciprocal_rank,
-            "map": functions.mean_average_precision,
+            "map": average_precision,
             "recall": functions.recall_at_k,
             "precision": functions.precision_at_k,
         }
@@ -87,7 +87,11 @@ class RetrievalMetricsSuite:
         self.metrics[name] = metric
 
     def evaluate(self, metric_name: str, *args: Any, **kwargs: Any) -> float | None:
-        """The value of one metric for the arguments of its function."""
+        """The value of one metric for the arguments of its function.
+
+        ``hit``, ``ndcg``, ``recall`` and ``precision`` take the ids of one query, ``mrr`` one entry per query, which is
+        a list or one id, and ``map`` either: ids are those of one query, lists of ids have one entry per query.
+        """
         if metric_name in self.metrics:
             return self.metrics[metric_name](*args, **kwargs)
         try:
@@ -159,6 +163,27 @@ class RetrievalMetricsSuite:
         batch = check_batch([query], [ranked_ids(predicted_ids)], [measure], graded=self.settings.conventions.graded)
         value = float(batch.join()(batch.freeze(measure))[0])
         return None if value != value else value
+
+
+def average_precision(
+    relevant_ids: AnyIds | Iterable[AnyIds], predicted_ids: AnyIds | Iterable[AnyIds], k: int | None = None
+) -> float | None:
+    """AP of one query, or its mean over several: ids are those of one query, lists of ids have one entry per query.
+
+    The first entry of each argument says which: if one of them is a list, the arguments have one entry per query.
+    """
+    relevant: Any = list(relevant_ids) if isinstance(relevant_ids, Iterator) else relevant_ids
+    predicted: Any = list(predicted_ids) if isinstance(predicted_ids, Iterator) else predicted_ids
+    if _is_one_query(relevant) and _is_one_query(predicted):
+        return functions.average_precision_at_k(relevant, predicted, k)
+    return functions.mean_average_precision(relevant, predicted, k)
+
+
+def _is_one_query(ids: Any) -> bool:
+    """Whether the first entry, if there is one, is an id."""
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        return True
+    return not isinstance(first := next(iter(ids), ""), Iterable) or isinstance(first, (str, bytes))
 
 
 def _settings_from(config: str | Path | Mapping[str, Any] | Settings | None) -> Settings:
