@@ -1,7 +1,8 @@
 """One function per metric: relevant ids, retrieved ids and a cutoff in, a number out (RETRIEVAL-METRICS-001, §5).
 
 Relevant ids come first and retrieved ids second, as in the specification; ``MetricsCalculator`` takes them in the
-opposite order, as in SPEC-003. Each is a list, or a string for one id. If either is empty, the value is 0.0.
+opposite order, as in SPEC-003. Each is a list, or a string for one id. If either is empty, the value is 0.0. With a
+cutoff, only the first k retrieved ids are read and checked.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rankgauge.errors import InputTypeError, found_text
+from rankgauge.errors import InputTypeError, MeasureError, found_text
 from rankgauge.lists.list_join import AnyIds, Grades, join_lists
 from rankgauge.measures.aggregates import aggregate
 from rankgauge.measures.measure import Measure
@@ -83,21 +84,28 @@ def count_hits(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int | None = None
     return int(_value("NumRelRet", relevant_ids, predicted_ids, k))
 
 
-@lru_cache(maxsize=1024, typed=True)  # typed: True is not a cutoff, although it equals 1
 def measure_at(name: str, k: int | None) -> Measure:
-    """The measure with a cutoff, looked up once."""
+    """The measure with a cutoff."""
+    if k is None or isinstance(k, int):
+        return _cached_measure(name, k)
+    raise MeasureError(f"the cutoff k must be a whole number of at least 1, found {found_text(k, with_value=True)}")
+
+
+@lru_cache(maxsize=1024, typed=True)  # typed: True is not a cutoff, although it equals 1
+def _cached_measure(name: str, k: int | None) -> Measure:
     definition, fixed = MEASURE_NAMES[name]
     return definition(**fixed, cutoff=k)
 
 
 def _value(name: str, relevant: AnyIds, retrieved: AnyIds, k: int | None, grades: Grades | None = None) -> float:
     measure = measure_at(name, k)
-    return float(join_lists([relevant], [retrieved], [grades])(measure)[0])
+    return float(join_lists([relevant], [retrieved], [grades], k)(measure)[0])
 
 
 def _mean(name: str, relevant: Iterable[AnyIds], retrieved: Iterable[AnyIds], k: int | None) -> float | None:
     measure = measure_at(name, k)
-    joined = join_lists(_one_per_query(relevant, "relevant_ids_list"), _one_per_query(retrieved, "predicted_ids_list"))
+    lists = _one_per_query(relevant, "relevant_ids_list"), _one_per_query(retrieved, "predicted_ids_list")
+    joined = join_lists(*lists, k=k)
     return aggregate(joined(measure), measure.definition.aggregate)
 
 
