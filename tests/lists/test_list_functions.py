@@ -242,8 +242,9 @@ def test_a_mean_needs_one_entry_per_query(mean: Callable[..., float], wrong: obj
     assert mean(iter(["a", "b"]), (list(ids) for ids in ("a", "xb"))) == 0.75
 
 
-def test_the_mean_of_lists_of_unequal_length_is_an_error_and_of_no_queries_none() -> None:
+def test_the_mean_of_lists_of_unequal_length_is_an_error_and_of_no_queries_zero() -> None:
     with pytest.raises(InputError, match="found 1 and 2"):
         mean_reciprocal_rank([["a"], ["b"]], [["a"]])
-    assert mean_reciprocal_rank([], []) is None
-    assert mean_average_precision([], []) is None
+    for mean in (mean_reciprocal_rank([], []), mean_average_precision([], [], k=3)):
+        assert (mean, type(mean)) == (0.0, float)
+    assert RetrievalMetricsSuite().evaluate("mrr", [], []) == RetrievalMetricsSuite().evaluate("map", [], []) == 0.0

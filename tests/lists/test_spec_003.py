@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import doctest
 import math
+import statistics
 import time
+from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rankgauge import InputError, IRMetrics, MetricsCalculator, ReportAggregator
 from rankgauge.lists import calculator
@@ -84,6 +88,27 @@ def test_means_and_medians_of_metrics() -> None:
         "median_precision@3": 2 / 3,
         "median_mrr": 0.5,
     }
+
+
+FLOATS = st.floats(0, 1) | st.floats(-1e6, 1e6) | st.sampled_from([1 / 3, 2 / 3, 0.1, 0.2, 0.4, 1e-320])
+
+
+@given(st.lists(st.tuples(FLOATS, FLOATS, FLOATS, FLOATS, st.none() | FLOATS), min_size=1, max_size=40))
+def test_means_are_exact_and_rounded_once(rows: list[tuple[float, float, float, float, float | None]]) -> None:
+    found = ReportAggregator.aggregate_metrics([IRMetrics(*row) for row in rows])
+    for place, name in enumerate(["precision@3", "precision@5", "recall@10", "mrr", "ndcg@10"]):
+        total, known = Fraction(0), [value for row in rows if (value := row[place]) is not None]
+        for value in known:
+            total += Fraction(value)
+        assert found[name] == (float(total / len(known)) if known else None)
+        assert not known or found[name] == statistics.mean(known)
+        if known and name != "ndcg@10":
+            detailed = [{"category": "a", "difficulty": "b", "metrics": {name: value}} for value in known]
+            assert ReportAggregator.group_by_category(detailed, name) == {"a": found[name]}
+    names = ["precision@3", "precision@5", "mrr"]
+    detailed = [{"difficulty": "b", "metrics": dict(zip(names, (row[0], row[1], row[3]), strict=True))} for row in rows]
+    means = {name: found[name] for name in names}
+    assert ReportAggregator.group_by_difficulty(detailed) == {"b": {"count": len(rows), **means}}
 
 
 def test_no_results_have_no_mean_and_no_median() -> None:

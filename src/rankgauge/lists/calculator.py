@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import mean, median
 from typing import Any
-
-import numpy as np
 
 from rankgauge.errors import InputError, nearest, shown
 from rankgauge.lists import functions
 from rankgauge.lists.list_join import AnyIds, join_lists
-from rankgauge.measures.aggregates import aggregate
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +111,9 @@ DIFFICULTY_METRICS = ("precision@3", "precision@5", "mrr")
 class ReportAggregator:
     """Means and medians over queries, and means by category and by difficulty.
 
-    A mean of no values is None. A detailed result is a mapping with ``metrics``, which maps the name of a metric to its
-    value, and with ``category`` or ``difficulty``; a metric that is None is left out of the mean.
+    Means are exact and rounded once, as those of ``statistics.mean``. A mean of no values is None. A detailed result is
+    a mapping with ``metrics``, which maps the name of a metric to its value, and with ``category`` or ``difficulty``; a
+    metric that is None is left out of the mean.
     """
 
     @staticmethod
@@ -174,7 +172,8 @@ def _metric(number: int, metrics: Mapping[str, Any], name: str) -> float | None:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    return aggregate(np.array([value for value in values if value is not None], dtype=np.float64), "mean")
+    known = [float(value) for value in values if value is not None]
+    return mean(known) if known else None
 
 
 def _median(values: Sequence[float]) -> float | None:

@@ -61,15 +61,15 @@ def reciprocal_rank(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int | None =
 
 def mean_reciprocal_rank(
     relevant_ids_list: Iterable[AnyIds], predicted_ids_list: Iterable[AnyIds], k: int | None = None
-) -> float | None:
-    """The mean of the reciprocal ranks of several queries; None if there are no queries."""
+) -> float:
+    """The mean of the reciprocal ranks of several queries; 0.0 if there are no queries."""
     return _mean("RR", relevant_ids_list, predicted_ids_list, k)
 
 
 def mean_average_precision(
     relevant_ids_list: Iterable[AnyIds], predicted_ids_list: Iterable[AnyIds], k: int | None = None
-) -> float | None:
-    """The mean of the average precisions of several queries; None if there are no queries."""
+) -> float:
+    """The mean of the average precisions of several queries; 0.0 if there are no queries."""
     return _mean("AP", relevant_ids_list, predicted_ids_list, k)
 
 
@@ -102,11 +102,11 @@ def _value(name: str, relevant: AnyIds, retrieved: AnyIds, k: int | None, grades
     return float(join_lists([relevant], [retrieved], [grades], k)(measure)[0])
 
 
-def _mean(name: str, relevant: Iterable[AnyIds], retrieved: Iterable[AnyIds], k: int | None) -> float | None:
+def _mean(name: str, relevant: Iterable[AnyIds], retrieved: Iterable[AnyIds], k: int | None) -> float:
     measure = measure_at(name, k)
     lists = _one_per_query(relevant, "relevant_ids_list"), _one_per_query(retrieved, "predicted_ids_list")
     joined = join_lists(*lists, k=k)
-    return aggregate(joined(measure), measure.definition.aggregate)
+    return aggregate(joined(measure), measure.definition.aggregate) or 0.0
 
 
 def _one_per_query(lists: Iterable[AnyIds], name: str) -> list[AnyIds]:

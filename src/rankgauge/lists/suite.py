@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import mean
 from typing import Any, TypedDict
 
 import numpy as np
@@ -17,8 +18,8 @@ from rankgauge.config.settings import Settings
 from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import number
 from rankgauge.core.result_views import HtmlView
-from rankgauge.errors import MeasureError, UsageError, nearest, printable, shown
-from rankgauge.evaluation.mean_intervals import interval_of
+from rankgauge.errors import MeasureError, UsageError, nearest, printable, shown, warn_user
+from rankgauge.evaluation.mean_intervals import interval_of, is_binary
 from rankgauge.lists import functions
 from rankgauge.lists.batches import (
     GRADES_KEY,
@@ -39,6 +40,7 @@ from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.stats.paired_tests import paired_t, student_t
+from rankgauge.stats.proportions import wilson_interval
 from rankgauge.stats.results import check_between
 
 Metric = Callable[..., float | None]
@@ -167,7 +169,7 @@ class RetrievalMetricsSuite:
 
 def average_precision(
     relevant_ids: AnyIds | Iterable[AnyIds], predicted_ids: AnyIds | Iterable[AnyIds], k: int | None = None
-) -> float | None:
+) -> float:
     """AP of one query, or its mean over several: ids are those of one query, lists of ids have one entry per query.
 
     The first entry of each argument says which: if one of them is a list, the arguments have one entry per query.
@@ -207,13 +209,25 @@ class Significance(TypedDict):
 def calculate_confidence_interval(
     scores: Sequence[float], confidence_level: float = 0.95
 ) -> tuple[float, float] | tuple[None, None]:
-    """The interval of a mean by Student's t; ``(None, None)`` if the scores do not show how much they vary.
+    """The interval of a mean by Student's t; ``(None, None)`` for fewer than two scores.
 
-    That is the case for fewer than two scores and if all are equal: ``rankgauge.stats.intervals.mean_interval`` gives
-    the reason. The function sees numbers, not a measure: ``Scores.interval`` chooses the interval that suits a measure.
+    Equal scores do not show how much they vary. If all are 0 or all are 1, the interval is Wilson's, which ``evaluate``
+    gives a measure that is 0 or 1; otherwise both ends are the score, with a warning. The function sees numbers, not a
+    measure: ``Scores.interval`` chooses the interval that suits a measure.
     """
     interval = mean_interval(scores, confidence=confidence_level)
-    return (None, None) if interval.low is None or interval.high is None else (interval.low, interval.high)
+    values = np.asarray(scores, dtype=np.float64)
+    if interval.low is None and is_binary(values):
+        interval = wilson_interval(values, confidence=confidence_level)
+    if interval.low is not None and interval.high is not None:
+        return interval.low, interval.high
+    if len(values) < 2:
+        return None, None
+    score = mean(values.tolist())  # exact, as the sum of equal scores is not
+    warn_user(
+        f"all {len(values)} scores are {score:.6g}: they do not show how much scores vary, so the interval has no width"
+    )
+    return score, score
 
 
 def statistical_significance_test(
