@@ -40,6 +40,16 @@ def test_every_public_name_can_be_used_and_is_documented(namespace: str) -> None
         assert f"### {name}\n" in page, f"{namespace}.{name} is not on the page of the API"
 
 
+def test_the_examples_of_docstrings_are_code_on_the_page_of_the_api() -> None:
+    lines = api_page("").splitlines()
+    examples = [number for number, line in enumerate(lines) if line.startswith(">>> ")]
+    assert len(examples) > 15
+    for number in examples:
+        fences = [line for line in lines[:number] if line.startswith("```")]
+        assert fences[-1] == "```pycon"
+    assert lines[lines.index('>>> hit_at_k(["doc1", "doc3", "doc5"], ["doc2", "doc1", "doc4"], k=3)') + 2] == "```"
+
+
 @pytest.mark.parametrize("namespace", [name for name in NAMESPACES if name != "rankgauge.errors"])
 def test_a_public_name_is_not_hidden_by_a_module_of_the_same_name(namespace: str) -> None:
     module = import_module(namespace)

@@ -92,7 +92,14 @@ def test_unequal_lengths_are_an_error() -> None:
 @pytest.mark.parametrize(
     ("query", "result", "message"),
     [
-        ({"relevant": ["a"]}, ["a"], "query 1 has no 'relevant_docs'(?s:.)*did you mean 'relevant'"),
+        (
+            {"relevant": ["a"]},
+            ["a"],
+            "query 1 has no 'relevant_docs'; it has relevant\nhint: write 'relevant_docs' instead of 'relevant'$",
+        ),
+        ({"retrieved_docs": ["a"]}, ["a"], "query 1 has no 'relevant_docs'; it has retrieved_docs$"),
+        ({"relevance_grades": {}, "Relevant-Docs": []}, ["a"], "write 'relevant_docs' instead of 'Relevant-Docs'$"),
+        ({}, ["a"], "query 1 has no 'relevant_docs'; it has nothing$"),
         (["a"], ["a"], "query 1 must be a mapping"),
         ({"relevant_docs": ["a"]}, "abc", "result 1 must be a list"),
         ({"relevant_docs": ["a"]}, [{"doc": "a"}], "a document of result 1 has no 'id'"),
@@ -105,6 +112,26 @@ def test_unequal_lengths_are_an_error() -> None:
 def test_errors_name_the_number_of_the_query(query: Any, result: Any, message: str) -> None:
     with pytest.raises((InputError, InputTypeError), match=message):
         evaluate_retrieval_batch([query], [result])
+
+
+@pytest.mark.parametrize(
+    ("keys", "hint"),
+    [
+        (["relevant_docs"], "pass all results as retrieval_results=, or those of each query under this key"),
+        (["relevant_docs", "relevance_grades", "query"], "pass all results as retrieval_results=, or those of"),
+        (["relevant_docs", "retrieved"], "write 'retrieved_docs' instead of 'retrieved'"),
+        (["relevant_docs", "retrieved_documents"], "write 'retrieved_docs' instead of 'retrieved_documents'"),
+    ],
+)
+def test_a_query_without_results_is_never_told_to_use_its_relevant_ids(keys: list[str], hint: str) -> None:
+    query = {key: ["a"] for key in keys}
+    with pytest.raises(InputError, match=f"query 1 has no 'retrieved_docs'; it has {', '.join(keys)}\nhint: {hint}"):
+        batch_evaluate_metrics([query])
+
+
+def test_the_hint_for_a_cutoff_of_the_query_names_the_key_to_rename() -> None:
+    with pytest.raises(InputError, match=r"query 1 has no 'topK'(?s:.)*hint: write 'topK' instead of 'top_k'$"):
+        evaluate_retrieval_batch([{"relevant_docs": ["a"], "top_k": 3}], [["a"]], "R@topK")
 
 
 def test_streamed_queries_are_numbered_across_batches() -> None:

@@ -15,13 +15,14 @@ import numpy as np
 
 from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError, InputTypeError, MeasureError, UsageError, found_text, nearest, shown
+from rankgauge.errors import InputError, InputTypeError, MeasureError, UsageError, found_text, shown
 from rankgauge.lists.list_join import (
     CheckedGrades,
     JoinedLists,
     check_query_grades,
     id_list,
     join_checked_lists,
+    missing_key,
     ranked_ids,
 )
 from rankgauge.measures.aggregates import RunningAggregate
@@ -56,12 +57,22 @@ class MetricsCache:
         self._hits = self._misses = 0
 
     def get_cached_metric(self, query_id: str, metric: str, k: int) -> float | None:
-        """The value of a metric for a query, if it was cached."""
+        """The value of a metric for a query, if it was cached.
+
+        >>> print(MetricsCache().get_cached_metric("q1", "ndcg", 10))
+        None
+        """
         value = self._get((query_id, metric, k))
         return value if isinstance(value, float) else None
 
     def cache_metric(self, query_id: str, metric: str, k: int, value: float) -> None:
-        """Store the value of a metric for a query."""
+        """Store the value of a metric for a query.
+
+        >>> cache = MetricsCache()
+        >>> cache.cache_metric("q1", "ndcg", 10, 0.5)
+        >>> cache.get_cached_metric("q1", "ndcg", 10)
+        0.5
+        """
         self._put((query_id, metric, k), float(value))
 
     def batch_values(
@@ -127,6 +138,11 @@ def evaluate_retrieval_batch(
 
     Any measure name in any notation is accepted. ``graded=False`` ignores grades. The value of a batch without queries
     is None.
+
+    >>> queries = [{"relevant_docs": ["a", "b"]}, {"relevant_docs": "c"}]
+    >>> results = [[{"id": "a"}, {"id": "x"}], [{"id": "x"}, {"id": "c"}]]
+    >>> evaluate_retrieval_batch(queries, results, ["hit@1", "mrr", "recall@2"])
+    {'hit@1': 0.5, 'mrr': 0.75, 'recall@2': 0.75}
     """
     measures = measures_by_name(metrics)
     batch = check_batch(queries, retrieval_results, measures.values(), graded=graded)
@@ -152,6 +168,10 @@ def batch_evaluate_metrics(
     ``retrieval_results``, each query has its own as ``retrieved_docs``. A measure that depends on the largest grade of
     all queries (ERR) needs it in its name, as in ``ERR(max_rel=3)@10``. With a ``cache``, the values of a batch that it
     has are not computed again.
+
+    >>> queries = [{"relevant_docs": ["a"], "retrieved_docs": ["x", "a"]}]
+    >>> batch_evaluate_metrics(queries, 100, metrics=["hit@1", "mrr"])
+    {'hit@1': 0.0, 'mrr': 0.5}
     """
     _check_batch_size(batch_size)
     measures = measures_by_name(metrics)
@@ -245,6 +265,7 @@ def _batches(
 # The queries and results of a batch, checked.
 
 RELEVANT_KEY, GRADES_KEY, RETRIEVED_KEY = "relevant_docs", "relevance_grades", "retrieved_docs"
+QUERY_KEYS = frozenset({RELEVANT_KEY, GRADES_KEY, RETRIEVED_KEY})
 
 Query = Mapping[str, Any]
 Result = Iterable[Any]
@@ -312,15 +333,14 @@ def check_batch(
 
 
 def query_value(query: Query, key: str, number: int) -> Any:
-    """The value under a key of a query, or an error that names the nearest key."""
+    """The value under a key of a query, or an error that says which key to rename."""
     if not isinstance(query, Mapping):
         raise InputTypeError(f"query {number} must be a mapping with '{RELEVANT_KEY}', found {type(query).__name__}")
     if key not in query:
-        close = nearest(key, [str(name) for name in query])
-        raise InputError(
-            f"query {number} has no '{key}'; it has {', '.join(map(str, query)) or 'nothing'}",
-            hint=f"did you mean '{close}'?" if close else None,
-        )
+        error = missing_key(f"query {number}", key, query, QUERY_KEYS)
+        if key == RETRIEVED_KEY and error.hint is None:
+            error.hint = "pass all results as retrieval_results=, or those of each query under this key"
+        raise error
     return query[key]
 
 

@@ -20,7 +20,11 @@ from rankgauge.measures.registry import MEASURE_NAMES
 
 
 def hit_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int = 10) -> float:
-    """1.0 if a relevant id is among the first k, else 0.0: ``Success@k``."""
+    """1.0 if a relevant id is among the first k, else 0.0: ``Success@k``.
+
+    >>> hit_at_k(["doc1", "doc3", "doc5"], ["doc2", "doc1", "doc4"], k=3)
+    1.0
+    """
     return _value("Success", relevant_ids, predicted_ids, k)
 
 
@@ -30,57 +34,96 @@ def ndcg_at_k(
     """Normalized discounted cumulative gain: ``nDCG@k``, with the grade of a document as its gain.
 
     A relevant id without a grade has grade 1; an id with a grade counts even if it is not among the relevant ids.
+
+    >>> round(ndcg_at_k(["a", "b", "c"], ["a", "x", "b", "c"], 4, relevance_grades={"a": 3, "b": 2, "c": 1}), 4)
+    0.9305
     """
     return _value("nDCG", relevant_ids, predicted_ids, k, relevance_grades)
 
 
 def precision_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int = 10) -> float:
-    """The share of relevant ids among the first k: ``P@k``, divided by k even if fewer were retrieved."""
+    """The share of relevant ids among the first k: ``P@k``, divided by k even if fewer were retrieved.
+
+    >>> precision_at_k(["doc1", "doc3"], ["doc1", "doc2", "doc3"], k=5)
+    0.4
+    """
     return _value("P", relevant_ids, predicted_ids, k)
 
 
 def recall_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int = 10) -> float:
-    """The share of all relevant ids that are among the first k: ``R@k``."""
+    """The share of all relevant ids that are among the first k: ``R@k``.
+
+    >>> recall_at_k(["doc1", "doc3"], ["doc1", "doc2", "doc3"], k=2)
+    0.5
+    """
     return _value("R", relevant_ids, predicted_ids, k)
 
 
 def f1_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int = 10) -> float:
-    """The harmonic mean of precision and recall among the first k: ``F1@k``."""
+    """The harmonic mean of precision and recall among the first k: ``F1@k``.
+
+    >>> f1_at_k(["doc1", "doc3"], ["doc1", "doc2"], k=2)
+    0.5
+    """
     return _value("F1", relevant_ids, predicted_ids, k)
 
 
 def average_precision_at_k(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int | None = 10) -> float:
-    """The mean of the precision at each relevant id, over all relevant ids: ``AP@k``; k=None means no cutoff."""
+    """The mean of the precision at each relevant id, over all relevant ids: ``AP@k``; k=None means no cutoff.
+
+    >>> round(average_precision_at_k(["a", "c", "e"], ["a", "b", "c", "d", "e"], k=5), 3)
+    0.756
+    """
     return _value("AP", relevant_ids, predicted_ids, k)
 
 
 def reciprocal_rank(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int | None = None) -> float:
-    """1 divided by the rank of the first relevant id, or 0.0 if there is none: ``RR``, or ``RR@k``."""
+    """1 divided by the rank of the first relevant id, or 0.0 if there is none: ``RR``, or ``RR@k``.
+
+    >>> reciprocal_rank(["doc1"], ["doc2", "doc1"])
+    0.5
+    """
     return _value("RR", relevant_ids, predicted_ids, k)
 
 
 def mean_reciprocal_rank(
     relevant_ids_list: Iterable[AnyIds], predicted_ids_list: Iterable[AnyIds], k: int | None = None
 ) -> float:
-    """The mean of the reciprocal ranks of several queries; 0.0 if there are no queries."""
+    """The mean of the reciprocal ranks of several queries; 0.0 if there are no queries.
+
+    >>> round(mean_reciprocal_rank(["a", "a", "a"], [["a"], ["x", "y", "a"], ["x"]]), 3)
+    0.444
+    """
     return _mean("RR", relevant_ids_list, predicted_ids_list, k)
 
 
 def mean_average_precision(
     relevant_ids_list: Iterable[AnyIds], predicted_ids_list: Iterable[AnyIds], k: int | None = None
 ) -> float:
-    """The mean of the average precisions of several queries; 0.0 if there are no queries."""
+    """The mean of the average precisions of several queries; 0.0 if there are no queries.
+
+    >>> mean_average_precision([["a"], ["b"]], [["x", "a"], ["b"]])
+    0.75
+    """
     return _mean("AP", relevant_ids_list, predicted_ids_list, k)
 
 
 def first_relevant_position(relevant_ids: AnyIds, predicted_ids: AnyIds) -> int | None:
-    """The rank of the first relevant id, from 1; None if there is none."""
+    """The rank of the first relevant id, from 1; None if there is none.
+
+    >>> first_relevant_position(["doc1"], ["doc2", "doc1"])
+    2
+    """
     rank = _value("FirstRel", relevant_ids, predicted_ids, None)
     return None if np.isnan(rank) else int(rank)
 
 
 def count_hits(relevant_ids: AnyIds, predicted_ids: AnyIds, k: int | None = None) -> int:
-    """The number of relevant ids among the retrieved ones (the first k); an id that appears twice counts twice."""
+    """The number of relevant ids among the retrieved ones (the first k); an id that appears twice counts twice.
+
+    >>> count_hits(["doc1", "doc3"], ["doc1", "doc2", "doc3"])
+    2
+    """
     return int(_value("NumRelRet", relevant_ids, predicted_ids, k))
 
 

@@ -21,7 +21,7 @@ from rankgauge.core.hits_builder import NOTHING, JudgedQueries, JudgedRows, buil
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.run import Status
-from rankgauge.errors import InputError, InputTypeError, shown
+from rankgauge.errors import InputError, InputTypeError, nearest, shown
 from rankgauge.measures.measure import Measure
 
 MEASURES_COUNTING_REPEATS = frozenset({"P", "NumRet"})
@@ -194,6 +194,19 @@ def check_query_grades(grades: Grades | None, number: int) -> CheckedGrades:
                 f"{-LARGEST_GRADE} to {LARGEST_GRADE}"
             )
     return checked
+
+
+def missing_key(owner: str, key: str, found: Iterable[Any], known: Set[str]) -> InputError:
+    """The error for a mapping that lacks a key; the hint names the key that was probably meant to be it.
+
+    ``known`` are the keys that mean something else.
+    """
+    names = [str(name) for name in found]
+    close = nearest(key, [name for name in names if name not in known])
+    return InputError(
+        f"{owner} has no '{key}'; it has {', '.join(names) or 'nothing'}",
+        hint=f"write '{key}' instead of {shown(close)}" if close else None,
+    )
 
 
 # The ids that a caller passes in: one string or several ids, checked once and in bulk.

@@ -81,7 +81,13 @@ class RetrievalMetricsSuite:
         self.cache = MetricsCache() if self.settings.caching else None
 
     def register(self, name: str, metric: Metric) -> None:
-        """Add a metric; a name that is already registered is an error."""
+        """Add a metric; a name that is already registered is an error.
+
+        >>> suite = RetrievalMetricsSuite()
+        >>> suite.register("first", lambda relevant, retrieved: float(retrieved[0] in relevant))
+        >>> suite.evaluate("first", ["doc1"], ["doc1"])
+        1.0
+        """
         if name in self.metrics:
             raise UsageError(
                 f"the metric {shown(name)} is already registered", hint=f"del suite.metrics[{name!r}] first"
@@ -93,6 +99,12 @@ class RetrievalMetricsSuite:
 
         ``hit``, ``ndcg``, ``recall`` and ``precision`` take the ids of one query, ``mrr`` one entry per query, which is
         a list or one id, and ``map`` either: ids are those of one query, lists of ids have one entry per query.
+
+        >>> suite = RetrievalMetricsSuite()
+        >>> suite.evaluate("hit", ["doc1"], ["doc2", "doc1"], k=2)
+        1.0
+        >>> suite.evaluate("map", [["a"], ["b"]], [["x", "a"], ["b"]])
+        0.75
         """
         if metric_name in self.metrics:
             return self.metrics[metric_name](*args, **kwargs)
@@ -106,7 +118,12 @@ class RetrievalMetricsSuite:
         return self._value(measure, *args, **kwargs)
 
     def evaluate_batch(self, queries: Sequence[Query], retrieval_results: Sequence[Result]) -> SuiteResult:
-        """The configured metrics of a batch, in the shapes of ``evaluate_retrieval_batch``."""
+        """The configured metrics of a batch, in the shapes of ``evaluate_retrieval_batch``.
+
+        >>> suite = RetrievalMetricsSuite({"measures": ["hit@1", "mrr"]})
+        >>> suite.evaluate_batch([{"relevant_docs": ["a"]}], [["x", "a"]]).metrics
+        {'hit@1': 0.0, 'mrr': 0.5}
+        """
         measures = measures_by_name(self.settings.measures)
         graded = self.settings.conventions.graded
         if not graded:
@@ -214,6 +231,10 @@ def calculate_confidence_interval(
     Equal scores do not show how much they vary. If all are 0 or all are 1, the interval is Wilson's, which ``evaluate``
     gives a measure that is 0 or 1; otherwise both ends are the score, with a warning. The function sees numbers, not a
     measure: ``Scores.interval`` chooses the interval that suits a measure.
+
+    >>> low, high = calculate_confidence_interval([0.2, 0.4, 0.6, 0.8], confidence_level=0.9)
+    >>> round(low, 3), round(high, 3)
+    (0.196, 0.804)
     """
     interval = mean_interval(scores, confidence=confidence_level)
     values = np.asarray(scores, dtype=np.float64)
@@ -237,6 +258,10 @@ def statistical_significance_test(
 
     ``paired=False`` is the test of two independent samples with equal variances: what the specification does, and too
     conservative if both systems answered the same queries.
+
+    >>> result = statistical_significance_test([0.4, 0.6, 0.9, 0.6, 0.9], [0.2, 0.5, 0.9, 0.4, 0.7])
+    >>> result["significant"], round(result["p_value"], 3)
+    (True, 0.025)
     """
     check_between("alpha", alpha, 0, 1)
     result = paired_t(scores_a, scores_b) if paired else student_t(scores_a, scores_b)
