@@ -69,11 +69,11 @@ def is_module(name: str, file: str) -> bool:
 
 
 def package_of(name: str) -> str | None:
-    """The package that lists a public name: the one with the shortest name."""
+    """The package that lists a public name; the top one comes before all others."""
     from pathlib import Path
 
     top = Path(__file__).parents[1]
-    for stub in sorted(top.rglob("__init__.pyi"), key=lambda stub: (len(stub.parts), stub)):
+    for stub in sorted(top.rglob("__init__.pyi")):
         if name in listed_names(stub):
             return ".".join([top.name, *stub.relative_to(top).parts[:-1]])
     return None
