@@ -66,10 +66,20 @@ def test_scores_that_are_all_0_or_all_1_have_the_interval_of_evaluate(
     ]
 
 
-@pytest.mark.parametrize("value", [0.1, 0.5, 1 / 3, 0.7000000000000001, 2.0, -0.25])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1, "0.1000"),
+        (0.5, "0.5000"),
+        (1 / 3, "0.3333"),
+        (0.7000000000000001, "0.7000"),
+        (2.0, "2.0000"),
+        (-0.25, "−0.2500"),
+    ],
+)
 @pytest.mark.parametrize("count", [2, 10, 37])
-def test_other_equal_scores_have_an_interval_without_width_and_a_warning(value: float, count: int) -> None:
-    with pytest.warns(RankgaugeWarning, match=rf"all {count} scores are {value:.6g}: they do not show how much"):
+def test_other_equal_scores_have_an_interval_without_width_and_a_warning(value: float, text: str, count: int) -> None:
+    with pytest.warns(RankgaugeWarning, match=f"^all {count} scores are {text}: how much scores vary is unknown"):
         found = calculate_confidence_interval([value] * count)
     assert found == (value, value)
     assert [type(end) for end in found] == [float, float]

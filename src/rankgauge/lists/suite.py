@@ -246,7 +246,7 @@ def calculate_confidence_interval(
         return None, None
     score = mean(values.tolist())  # exact, as the sum of equal scores is not
     warn_user(
-        f"all {len(values)} scores are {score:.6g}: they do not show how much scores vary, so the interval has no width"
+        f"all {len(values)} scores are {number(score)}: how much scores vary is unknown, so the interval has no width"
     )
     return score, score
 
