@@ -50,7 +50,7 @@ def main() -> None:
     suite = RetrievalMetricsSuite({"performance": {"caching_enabled": True}})
     batches: list[tuple[str, Callable[[], object]]] = [
         ("a query of evaluate_retrieval_batch", lambda: evaluate_retrieval_batch(queries, results)),
-        ("a query of batch_evaluate_metrics", lambda: batch_evaluate_metrics(queries, results)),
+        ("a query of batch_evaluate_metrics", lambda: batch_evaluate_metrics(queries, retrieval_results=results)),
         ("a query of a suite, cached", lambda: suite.evaluate_batch(queries, results)),
     ]
     rows += [(name, microseconds(call, calls=1, each=QUERIES)) for name, call in batches]

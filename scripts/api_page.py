@@ -117,7 +117,11 @@ def _plain(text: str) -> str:
 
 
 def _doc(value: Any) -> list[str]:
-    return _markdown(inspect.getdoc(value) or "").splitlines()
+    paragraphs = (inspect.getdoc(value) or "").split("\n\n")
+    return "\n\n".join(
+        f"```pycon\n{paragraph}\n```" if paragraph.startswith(">>>") else _markdown(paragraph)
+        for paragraph in paragraphs
+    ).splitlines()
 
 
 def _members(value: type) -> list[str]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from rankgauge import MetricsCache, UsageError, batch_evaluate_metrics
+from rankgauge import RetrievalMetricsSuite, UsageError, batch_evaluate_metrics
+from rankgauge.lists import MetricsCache
 
 QUERIES: list[dict[str, Any]] = [
     {"relevant_docs": ["a"], "retrieved_docs": ["a", "b"]},
@@ -20,19 +21,27 @@ def test_the_names_of_the_specification_work() -> None:
     assert cache.get_cached_metric("q1", "ndcg", 10) is None
     cache.cache_metric("q1", "ndcg", 10, 0.5)
     assert cache.get_cached_metric("q1", "ndcg", 10) == 0.5
-    assert cache.get_cached_metric("q1", "nDCG", 10) == 0.5
     assert cache.get_cached_metric("q1", "ndcg", 5) is None
     assert cache.get_cached_metric("q2", "ndcg", 10) is None
-    assert cache.info() == type(cache.info())(hits=2, misses=3, entries=1)
+    assert cache.info() == type(cache.info())(hits=1, misses=3, entries=1)
     cache.clear()
     assert cache.get_cached_metric("q1", "ndcg", 10) is None
 
 
-def test_a_metric_that_is_no_measure_has_its_own_name() -> None:
+@pytest.mark.parametrize(
+    "name", ["ndcg", "nDCG", "P", "precision", "routing_accuracy", "faithfulness", "first id", "", "a,b@"]
+)
+def test_any_name_of_a_metric_is_kept_as_written(name: str) -> None:
+    suite = RetrievalMetricsSuite()
+    suite.register("first id", lambda relevant, retrieved: float(retrieved[0] in relevant))
+    names = ["ndcg", "nDCG", "P", "precision", "routing_accuracy", "faithfulness", *suite.metrics, "", "a,b@"]
     cache = MetricsCache()
-    cache.cache_metric("q1", "routing_accuracy", 3, 1)
-    assert cache.get_cached_metric("q1", "routing_accuracy", 3) == 1.0
-    assert cache.get_cached_metric("q1", "faithfulness", 3) is None
+    for place, other in enumerate(set(names) - {name}):
+        cache.cache_metric("q1", other, 3, place)
+    assert cache.get_cached_metric("q1", name, 3) is None
+    cache.cache_metric("q1", name, 3, -1)
+    assert cache.get_cached_metric("q1", name, 3) == -1.0
+    assert cache.get_cached_metric("q1", name, 5) is None
 
 
 def test_memory_is_bounded() -> None:

@@ -1,11 +1,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rankgauge import InputError, MeasureError, hit_at_k, mean_reciprocal_rank, ndcg_at_k
+from rankgauge import (
+    InputError,
+    MeasureError,
+    MetricsCalculator,
+    RetrievalMetricsSuite,
+    hit_at_k,
+    mean_reciprocal_rank,
+    ndcg_at_k,
+)
 from rankgauge.errors import InputTypeError
 from rankgauge.lists import (
     average_precision_at_k,
@@ -81,11 +93,75 @@ def test_k_may_be_larger_than_the_list(function: Callable[..., float]) -> None:
 
 
 @pytest.mark.parametrize("function", AT_K)
-@pytest.mark.parametrize("k", [0, -1, 1.5, True, "ten"])
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "ten", [1, 3], math.inf])
 def test_a_cutoff_must_be_a_whole_number_from_1(function: Callable[..., float], k: object) -> None:
     function(["a"], ["a"], 1)  # the measure cached for 1 is not used for True
     with pytest.raises(MeasureError, match="cutoff"):
         function(["a"], ["a"], k)
+
+
+class Ranking(Sequence[str]):
+    """A million ids, of which it counts those that are looked at."""
+
+    def __init__(self) -> None:
+        self.looked_at = 0
+
+    def __len__(self) -> int:
+        return 1_000_000
+
+    def __getitem__(self, place: Any) -> Any:
+        if place >= len(self):
+            raise IndexError
+        self.looked_at += 1
+        return f"d{place}"
+
+
+MILLION: dict[str, Callable[[Any, int], object]] = {
+    **{function.__name__: partial(function, ["d1", "x"]) for function in AT_K},
+    "count_hits": partial(count_hits, ["d1", "x"]),
+    "mean_reciprocal_rank": lambda ranking, k: mean_reciprocal_rank([["d1"]], [ranking], k),
+    "mean_average_precision": lambda ranking, k: mean_average_precision([["d1"]], [ranking], k),
+    "graded": lambda ranking, k: ndcg_at_k(["d1"], ranking, k, {"d1": 2, "d2": 1}),
+    "P of SPEC-003": lambda ranking, k: MetricsCalculator.precision_at_k(ranking, ["d1"], k),
+    "R of SPEC-003": lambda ranking, k: MetricsCalculator.recall_at_k(ranking, ["d1"], k),
+    "nDCG of SPEC-003": lambda ranking, k: MetricsCalculator.ndcg_at_k(ranking, ["d1"], k),
+    **{
+        f"suite {name}": partial(RetrievalMetricsSuite().evaluate, name, ["d1", "x"])
+        for name in ("hit", "ndcg", "recall", "precision")
+    },
+    "suite map": partial(RetrievalMetricsSuite().evaluate, "map", [["d1", "x"]]),
+}
+
+
+@pytest.mark.parametrize("name", MILLION)
+@pytest.mark.parametrize("k", [1, 10, 1000])
+def test_only_the_first_k_ids_are_looked_at(name: str, k: int) -> None:
+    ranking, several = Ranking(), name in ("suite map",)
+    value = MILLION[name]([ranking] if several else ranking, k)
+    assert ranking.looked_at == k
+    first = [f"d{place}" for place in range(k)]
+    assert value == MILLION[name]([first] if several else first, k)
+    assert value or k == 1
+
+
+@pytest.mark.parametrize("function", AT_K)
+def test_a_generator_is_read_up_to_k_and_what_follows_is_not_checked(function: Callable[..., float]) -> None:
+    ids = iter(["x", "a", "y", "z"])
+    assert function(["a"], ids, 3) == function(["a"], ["x", "a", "y"], 3)
+    assert list(ids) == ["z"]
+    assert function(["a"], ["x", "a", None], 2) == function(["a"], ["x", "a"], 2)
+    with pytest.raises(InputError, match="retrieved id must be a string, found NoneType"):
+        function(["a"], ["x", "a", None], 3)
+
+
+@given(st.lists(st.sampled_from("abcdef"), max_size=9), st.sets(st.sampled_from("abcdef")), st.integers(1, 10))
+def test_what_follows_the_first_k_changes_nothing(retrieved: list[str], relevant: set[str], k: int) -> None:
+    for function in AT_K:
+        assert function(relevant, retrieved, k) == function(relevant, retrieved[:k], k)
+    assert hit_at_k(relevant, retrieved, k) == float(any(doc in relevant for doc in retrieved[:k]))
+    assert precision_at_k(relevant, retrieved, k) == sum(doc in relevant for doc in retrieved[:k]) / k
+    found = len(relevant & set(retrieved[:k]))
+    assert recall_at_k(relevant, retrieved, k) == (found / len(relevant) if relevant else 0.0)
 
 
 def test_ids_are_compared_exactly() -> None:
@@ -156,8 +232,19 @@ def test_wrong_grades_are_errors() -> None:
         ndcg_at_k(["a"], ["a"], 5, [1])  # type: ignore[arg-type]  # refused at run time
 
 
-def test_the_mean_of_lists_of_unequal_length_is_an_error_and_of_no_queries_none() -> None:
+@pytest.mark.parametrize("mean", [mean_reciprocal_rank, mean_average_precision])
+@pytest.mark.parametrize("wrong", ["ab", b"ab", {"a": "b"}, {"a"}, None, 5])
+def test_a_mean_needs_one_entry_per_query(mean: Callable[..., float], wrong: object) -> None:
+    with pytest.raises(InputTypeError, match=r"^relevant_ids_list must be a list with one entry per query, found "):
+        mean(wrong, [["a"]])
+    with pytest.raises(InputTypeError, match=r"^predicted_ids_list must be a list with one entry per query, found "):
+        mean([["a"]], wrong)
+    assert mean(iter(["a", "b"]), (list(ids) for ids in ("a", "xb"))) == 0.75
+
+
+def test_the_mean_of_lists_of_unequal_length_is_an_error_and_of_no_queries_zero() -> None:
     with pytest.raises(InputError, match="found 1 and 2"):
         mean_reciprocal_rank([["a"], ["b"]], [["a"]])
-    assert mean_reciprocal_rank([], []) is None
-    assert mean_average_precision([], []) is None
+    for mean in (mean_reciprocal_rank([], []), mean_average_precision([], [], k=3)):
+        assert (mean, type(mean)) == (0.0, float)
+    assert RetrievalMetricsSuite().evaluate("mrr", [], []) == RetrievalMetricsSuite().evaluate("map", [], []) == 0.0

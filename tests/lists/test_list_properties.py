@@ -43,7 +43,7 @@ def test_a_batch_has_the_values_of_evaluate(case: list[tuple[dict[str, int], lis
 def test_batches_of_any_size_give_the_same_digits(case: list[tuple[dict[str, int], list[str]]], size: int) -> None:
     queries, results = batch([row for row, _ in case], [ranking for _, ranking in case])
     at_once = evaluate_retrieval_batch(queries, results, NAMES)
-    assert batch_evaluate_metrics(iter(queries), iter(results), NAMES, batch_size=size) == at_once
+    assert batch_evaluate_metrics(iter(queries), size, retrieval_results=iter(results), metrics=NAMES) == at_once
 
 
 @pytest.mark.slow

@@ -1,9 +1,23 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
+import yaml
 from scipy import stats
 
-from rankgauge import InputError, UsageError, calculate_confidence_interval, statistical_significance_test
+from rankgauge import (
+    InputError,
+    RankgaugeWarning,
+    RetrievalMetricsSuite,
+    UsageError,
+    calculate_confidence_interval,
+    evaluate,
+    statistical_significance_test,
+)
 from rankgauge.stats.paired_tests import student_t
 
 A, B = [0.2, 0.5, 0.9, 0.4, 0.7], [0.1, 0.6, 0.5, 0.3, 0.6]
@@ -16,11 +30,65 @@ def test_an_interval_has_the_quantile_of_its_confidence(confidence: float) -> No
     assert calculate_confidence_interval(A, confidence) == pytest.approx(wanted)
 
 
-@pytest.mark.parametrize("scores", [[], [0.5], [0.5, 0.5, 0.5]])
-def test_scores_without_spread_have_no_interval(scores: list[float]) -> None:
-    low, high = calculate_confidence_interval(scores)
-    assert low is None
-    assert high is None
+@pytest.mark.parametrize("scores", [[], [0.5], [1.0]])
+def test_fewer_than_two_scores_have_no_interval(scores: list[float]) -> None:
+    assert calculate_confidence_interval(scores) == (None, None)
+
+
+@pytest.mark.parametrize("value", [0, 1])
+@pytest.mark.parametrize("count", [2, 7, 50])
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+def test_scores_that_are_all_0_or_all_1_have_the_interval_of_evaluate(
+    value: int, count: int, confidence: float, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    found = calculate_confidence_interval([value] * count, confidence)
+    low, high = found
+    assert low is not None
+    assert high is not None
+    z = stats.norm.ppf((1 + confidence) / 2)
+    assert found == pytest.approx((0, z * z / (count + z * z)) if value == 0 else (count / (count + z * z), 1))
+    judged, run = {f"q{n}": ["a"] for n in range(count)}, {f"q{n}": ["a" if value else "x"] for n in range(count)}
+    interval = evaluate(judged, run, "hit@1").interval("hit@1", confidence=confidence)
+    assert (interval.low, interval.high) == found
+    config = {"measures": ["hit@1"], "statistics": {"confidence": confidence, "confidence_intervals": True}}
+    (tmp_path / "rankgauge.yaml").write_text(yaml.safe_dump(config))
+    suite = RetrievalMetricsSuite(tmp_path / "rankgauge.yaml")
+    queries = [{"relevant_docs": ids} for ids in judged.values()]
+    assert suite.evaluate_batch(queries, list(run.values())).intervals == {"hit@1": found}
+    for name, content in (("qrels", judged), ("run", run)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    printed = command(
+        "evaluate", tmp_path / "qrels.json", tmp_path / "run.json", "-m", "hit@1", "--ci", "--format", "json",
+        "--confidence", str(confidence),
+    ).out  # fmt: skip
+    assert list(found) == [
+        json.loads(printed)["runs"][0]["measures"]["Success@1"]["ci"][end] for end in ("low", "high")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1, "0.1000"),
+        (0.5, "0.5000"),
+        (1 / 3, "0.3333"),
+        (0.7000000000000001, "0.7000"),
+        (2.0, "2.0000"),
+        (-0.25, "−0.2500"),
+    ],
+)
+@pytest.mark.parametrize("count", [2, 10, 37])
+def test_other_equal_scores_have_an_interval_without_width_and_a_warning(value: float, text: str, count: int) -> None:
+    with pytest.warns(RankgaugeWarning, match=f"^all {count} scores are {text}: how much scores vary is unknown"):
+        found = calculate_confidence_interval([value] * count)
+    assert found == (value, value)
+    assert [type(end) for end in found] == [float, float]
+
+
+def test_scores_of_0_and_1_keep_the_interval_of_the_specification() -> None:
+    scores = [1, 1, 1, 0]
+    wanted = stats.t.interval(0.95, 3, loc=0.75, scale=stats.sem(scores))
+    assert calculate_confidence_interval(scores) == pytest.approx(wanted)
 
 
 def test_systems_are_paired() -> None:

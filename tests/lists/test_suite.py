@@ -4,8 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rankgauge import InputError, MeasureError, RetrievalMetricsSuite, UsageError, evaluate
+from rankgauge.errors import InputTypeError
+from rankgauge.lists import average_precision_at_k, mean_average_precision
 
 BLOCK = """\
 retrieval_metrics:
@@ -57,6 +61,54 @@ def test_metrics_are_evaluated_by_name() -> None:
     assert suite.evaluate("map", [["a"]], [["x", "a"]]) == 0.5
     assert suite.evaluate("recall", ["a", "b"], ["a"], 1) == 0.5
     assert suite.evaluate("precision", ["a"], ["a"], 2) == 0.5
+
+
+def test_map_takes_the_ids_of_one_query_or_one_list_per_query() -> None:
+    evaluate = RetrievalMetricsSuite().evaluate
+    one, several = (["a", "b"], ["x", "a", "y", "b"]), ([["a", "b"], ["c"]], [["x", "a", "y", "b"], ["c"]])
+    assert evaluate("map", *one) == average_precision_at_k(*one, k=None) == 0.5
+    assert evaluate("map", *one, 2) == evaluate("map", *one, k=2) == 0.25
+    assert evaluate("map", "a", ["x", "a"]) == 0.5
+    assert evaluate("map", {"a", "b"}, iter(["x", "a", "y", "b"])) == 0.5
+    assert evaluate("map", *several) == mean_average_precision(*several) == 0.75
+    assert evaluate("map", *several, k=2) == (0.25 + 1) / 2
+    assert evaluate("map", iter(several[0]), iter(several[1])) == 0.75
+    assert evaluate("map", ["a", "c"], [["x", "a"], ["c"]]) == 0.75  # one list per query on one side is enough
+    assert evaluate("map", [["a"], ["c"]], ["a", "x"]) == 0.5
+    assert evaluate("map", [], []) == evaluate("map", ["a"], []) == evaluate("map", [], ["a"]) == 0.0
+    with pytest.raises(InputError, match="found 2 and 1"):
+        evaluate("map", [["a"]], [["a"], ["b"]])
+    for wrong in (5, None, {"a": 1}, [1]):
+        with pytest.raises(InputTypeError):
+            evaluate("map", wrong, ["a"])
+
+
+def test_mrr_has_one_entry_per_query_and_a_string_is_one_id() -> None:
+    evaluate = RetrievalMetricsSuite().evaluate
+    assert evaluate("mrr", ["a", "b"], [["x", "a"], ["b"]]) == 0.75
+    assert evaluate("mrr", ["a", "b"], ["b", "b"]) == 0.5
+    with pytest.raises(InputError, match="found 2 and 1"):
+        evaluate("mrr", ["a"], ["x", "a"])
+
+
+IDS = st.lists(st.sampled_from("abcdef"), max_size=6, unique=True)
+
+
+@given(st.lists(st.tuples(IDS, IDS), min_size=1, max_size=5), st.integers(1, 7) | st.none())
+def test_map_is_the_plain_mean_of_the_precisions_at_relevant_ranks(
+    rows: list[tuple[list[str], list[str]]], k: int | None
+) -> None:
+    values = []
+    for relevant, retrieved in rows:
+        total, found = 0.0, 0
+        for rank, doc in enumerate(retrieved[:k], 1):
+            if doc in relevant:
+                found += 1
+                total += found / rank
+        values.append(total / len(relevant) if relevant else 0.0)
+        assert RetrievalMetricsSuite().evaluate("map", relevant, retrieved, k) == pytest.approx(values[-1], abs=1e-12)
+    found_mean = RetrievalMetricsSuite().evaluate("map", [row[0] for row in rows], [row[1] for row in rows], k)
+    assert found_mean == pytest.approx(sum(values) / len(values), abs=1e-12)
 
 
 def test_any_measure_can_be_evaluated_by_its_name() -> None:

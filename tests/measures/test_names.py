@@ -85,6 +85,11 @@ def test_a_canonical_name_parses_to_itself(variant: Measure) -> None:
         ("utility.2,-1,0,0", "Utility(relevant=2)"),
         ("R@k", "R@k"),
         ("RBP(p=0.8)", "RBP"),
+        ("Q-measure", "Q"),
+        ("Q-measure@10", "Q@10"),
+        ("q-measure(beta=2)@10", "Q(beta=2)@10"),
+        ("alpha-nDCG@10", "alpha_nDCG@10"),
+        ("alpha-ndcg(alpha=0.3)@5", "alpha_nDCG(alpha=0.3)@5"),
     ],
 )
 def test_every_way_of_naming_gives_one_name(name: str, canonical: str) -> None:
@@ -306,7 +311,7 @@ def test_a_measure_with_another_name_elsewhere_has_an_equivalent_here(name: str,
     [
         ("nDCG_IA@20", "unsupported measure 'nDCG_IA': not implemented; of the measures over subtopics"),
         ("nDCG-IA@20", "unsupported measure 'nDCG-IA': not implemented; of the measures over subtopics"),
-        ("Alpha-nDCG@20", "here, it is alpha_nDCG@20"),
+        ("Alpha-DCG@20", "here, it is alpha_DCG@20"),
         ("BPM(T=1)@20", "unsupported measure 'BPM': not implemented"),
         ("ILD", "unsupported measure 'ILD': not implemented; it needs features"),
         ("ContextualRecallMetric", "it counts the claims of a reference answer"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as in typing, which takes longer to import than this package
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from typing import Any
 
 ALGEBRA_BYTES = 96 << 20  # what NumPy, or SciPy, takes when it is imported, with one thread of OpenBLAS
@@ -19,28 +20,63 @@ LINE = r"(?m)^from (?P<module>[\w.]+) import (?P<name>\w+) as (?P=name)$"
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__``, which also makes ``__all__``, and ``__dir__`` of a package, from the stub beside its file."""
+    """``__getattr__``, which also makes ``__all__``, and ``__dir__`` of a package, from the stub beside its file.
+
+    A name that another package lists is an ImportError that says where it is: Python drops the message of an
+    AttributeError from ``from … import …``.
+    """
     homes: dict[str, str] = {}
 
     def public_names() -> list[str]:
         if not homes:
-            import re
             from pathlib import Path
 
-            stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
-            homes.update({match["name"]: match["module"] for match in re.finditer(LINE, stub)})
+            homes.update(listed_names(Path(file).with_suffix(".pyi")))
         return sorted(homes)
 
     def get_attribute(name: str) -> Any:
         if name == "__all__":
             return public_names()
-        if name.startswith("__") or name not in public_names():
+        if name.startswith("_"):
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        from importlib import import_module
+        if name in public_names():
+            from importlib import import_module
 
-        return getattr(import_module(homes[name]), name)
+            return getattr(import_module(homes[name]), name)
+        other = None if is_module(name, file) else package_of(name)
+        if other is not None:
+            raise ImportError(
+                f"cannot import name {name!r} from {package!r}: write `from {other} import {name}`", name=package
+            )
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return get_attribute, public_names
+
+
+def listed_names(stub: Path) -> dict[str, str]:
+    """The names that a stub lists, and the module of each."""
+    import re
+
+    return {match["name"]: match["module"] for match in re.finditer(LINE, stub.read_text(encoding="utf-8"))}
+
+
+def is_module(name: str, file: str) -> bool:
+    """Whether a package has a module or a package of this name; ``file`` is that of its ``__init__``."""
+    from pathlib import Path
+
+    path = Path(file).with_name(name)
+    return path.is_dir() or path.with_suffix(".py").exists()
+
+
+def package_of(name: str) -> str | None:
+    """The package that lists a public name; the top one comes before all others."""
+    from pathlib import Path
+
+    top = Path(__file__).parents[1]
+    for stub in sorted(top.rglob("__init__.pyi")):
+        if name in listed_names(stub):
+            return ".".join([top.name, *stub.relative_to(top).parts[:-1]])
+    return None
 
 
 def has_memory_limit() -> bool:

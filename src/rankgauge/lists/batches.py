@@ -9,24 +9,25 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rankgauge.core.arrays import Column, Floats
 from rankgauge.core.qrels import Qrels
-from rankgauge.errors import InputError, InputTypeError, MeasureError, UsageError, nearest, shown
+from rankgauge.errors import InputError, InputTypeError, MeasureError, UsageError, found_text, shown
 from rankgauge.lists.list_join import (
     CheckedGrades,
     JoinedLists,
     check_query_grades,
     id_list,
     join_checked_lists,
+    missing_key,
     ranked_ids,
 )
 from rankgauge.measures.aggregates import RunningAggregate
 from rankgauge.measures.measure import Measure
-from rankgauge.measures.names import parse_measure, parse_measures
+from rankgauge.measures.names import parse_measures
 
 MAX_ENTRIES = 10_000
 
@@ -43,7 +44,8 @@ class CacheInfo:
 class MetricsCache:
     """A cache in memory, from which the least recently used entries are evicted.
 
-    A value of a query is found by its names, whatever it was computed from; the values of a batch by its content.
+    A value of a query is found by the query, the metric and k, whatever it was computed from. Any name of a metric is
+    accepted and kept as written: ``ndcg`` and ``nDCG`` are two entries. The values of a batch are found by its content.
     """
 
     def __init__(self, *, max_entries: int = MAX_ENTRIES) -> None:
@@ -55,13 +57,23 @@ class MetricsCache:
         self._hits = self._misses = 0
 
     def get_cached_metric(self, query_id: str, metric: str, k: int) -> float | None:
-        """The value of a metric for a query, if it was cached."""
-        value = self._get((query_id, _metric_name(metric, k)))
+        """The value of a metric for a query, if it was cached.
+
+        >>> print(MetricsCache().get_cached_metric("q1", "ndcg", 10))
+        None
+        """
+        value = self._get((query_id, metric, k))
         return value if isinstance(value, float) else None
 
     def cache_metric(self, query_id: str, metric: str, k: int, value: float) -> None:
-        """Store the value of a metric for a query."""
-        self._put((query_id, _metric_name(metric, k)), float(value))
+        """Store the value of a metric for a query.
+
+        >>> cache = MetricsCache()
+        >>> cache.cache_metric("q1", "ndcg", 10, 0.5)
+        >>> cache.get_cached_metric("q1", "ndcg", 10)
+        0.5
+        """
+        self._put((query_id, metric, k), float(value))
 
     def batch_values(
         self, batch: ListBatch, measures: Mapping[str, Measure], compute: Callable[[], dict[str, Floats]]
@@ -104,23 +116,12 @@ class MetricsCache:
                 self._entries.popitem(last=False)
 
 
-def _metric_name(metric: str, k: int) -> str:
-    """The canonical name of a measure at a cutoff; any other metric has the name that it was given."""
-    try:
-        return parse_measure(f"{metric}@{k}").name
-    except MeasureError:
-        return f"{metric}@{k}"
-
-
 # Metrics of many queries at once (RETRIEVAL-METRICS-001, §5.2 and §8.2).
 #
 # A query is a mapping with ``relevant_docs`` (one id or a list), and
 # ``relevance_grades`` if documents have grades. Its result is a list of ids, or of
 # mappings with an ``id``, best first. A measure whose cutoff is a name, such as
 # ``R@topK``, takes it from the query: ``{"relevant_docs": […], "topK": 5}``.
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT_METRICS = ("hit@1", "hit@3", "hit@5", "ndcg@5", "ndcg@10", "mrr")
 DEFAULT_BATCH_SIZE = 100
@@ -137,6 +138,11 @@ def evaluate_retrieval_batch(
 
     Any measure name in any notation is accepted. ``graded=False`` ignores grades. The value of a batch without queries
     is None.
+
+    >>> queries = [{"relevant_docs": ["a", "b"]}, {"relevant_docs": "c"}]
+    >>> results = [[{"id": "a"}, {"id": "x"}], [{"id": "x"}, {"id": "c"}]]
+    >>> evaluate_retrieval_batch(queries, results, ["hit@1", "mrr", "recall@2"])
+    {'hit@1': 0.5, 'mrr': 0.75, 'recall@2': 0.75}
     """
     measures = measures_by_name(metrics)
     batch = check_batch(queries, retrieval_results, measures.values(), graded=graded)
@@ -149,10 +155,10 @@ def evaluate_retrieval_batch(
 
 def batch_evaluate_metrics(
     queries: Iterable[Query],
+    batch_size: int = DEFAULT_BATCH_SIZE,
+    *,
     retrieval_results: Iterable[Result] | None = None,
     metrics: Iterable[str] | str | None = None,
-    *,
-    batch_size: int = DEFAULT_BATCH_SIZE,
     graded: bool = True,
     cache: MetricsCache | None = None,
 ) -> dict[str, float | None]:
@@ -162,9 +168,12 @@ def batch_evaluate_metrics(
     ``retrieval_results``, each query has its own as ``retrieved_docs``. A measure that depends on the largest grade of
     all queries (ERR) needs it in its name, as in ``ERR(max_rel=3)@10``. With a ``cache``, the values of a batch that it
     has are not computed again.
+
+    >>> queries = [{"relevant_docs": ["a"], "retrieved_docs": ["x", "a"]}]
+    >>> batch_evaluate_metrics(queries, 100, metrics=["hit@1", "mrr"])
+    {'hit@1': 0.0, 'mrr': 0.5}
     """
-    if batch_size < 1:
-        raise InputError(f"batch_size must be at least 1, found {batch_size}")
+    _check_batch_size(batch_size)
     measures = measures_by_name(metrics)
     aggregates = {name: running_aggregate(measure) for name, measure in measures.items()}
     evaluated = 0
@@ -176,6 +185,17 @@ def batch_evaluate_metrics(
         for name, column in values.items():
             aggregates[name].add(without_nan(column))
     return {name: aggregate.value for name, aggregate in aggregates.items()}
+
+
+def _check_batch_size(batch_size: int) -> None:
+    """Raise if it is not a whole number of at least 1."""
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int):
+        raise InputTypeError(
+            f"batch_size must be a whole number, found {found_text(batch_size)}",
+            hint="pass results as retrieval_results=, or in each query as 'retrieved_docs'",
+        )
+    if batch_size < 1:
+        raise InputError(f"batch_size must be at least 1, found {batch_size}")
 
 
 def _batch_values(batch: ListBatch, measures: Mapping[str, Measure]) -> dict[str, Floats]:
@@ -245,6 +265,7 @@ def _batches(
 # The queries and results of a batch, checked.
 
 RELEVANT_KEY, GRADES_KEY, RETRIEVED_KEY = "relevant_docs", "relevance_grades", "retrieved_docs"
+QUERY_KEYS = frozenset({RELEVANT_KEY, GRADES_KEY, RETRIEVED_KEY})
 
 Query = Mapping[str, Any]
 Result = Iterable[Any]
@@ -312,15 +333,14 @@ def check_batch(
 
 
 def query_value(query: Query, key: str, number: int) -> Any:
-    """The value under a key of a query, or an error that names the nearest key."""
+    """The value under a key of a query, or an error that says which key to rename."""
     if not isinstance(query, Mapping):
         raise InputTypeError(f"query {number} must be a mapping with '{RELEVANT_KEY}', found {type(query).__name__}")
     if key not in query:
-        close = nearest(key, [str(name) for name in query])
-        raise InputError(
-            f"query {number} has no '{key}'; it has {', '.join(map(str, query)) or 'nothing'}",
-            hint=f"did you mean '{close}'?" if close else None,
-        )
+        error = missing_key(f"query {number}", key, query, QUERY_KEYS)
+        if key == RETRIEVED_KEY and error.hint is None:
+            error.hint = "pass all results as retrieval_results=, or those of each query under this key"
+        raise error
     return query[key]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from rankgauge.core.hits_builder import NOTHING, JudgedQueries, JudgedRows, buil
 from rankgauge.core.ids import Ids, encode_id
 from rankgauge.core.qrels import LARGEST_GRADE
 from rankgauge.core.run import Status
-from rankgauge.errors import InputError, InputTypeError, shown
+from rankgauge.errors import InputError, InputTypeError, nearest, shown
 from rankgauge.measures.measure import Measure
 
 MEASURES_COUNTING_REPEATS = frozenset({"P", "NumRet"})
@@ -96,10 +97,11 @@ def join_lists(
     relevant: Sequence[AnyIds],
     retrieved: Sequence[AnyIds],
     grades: Sequence[Grades | None] | None = None,
-    columns: Mapping[str, Column] | None = None,
+    k: int | None = None,
 ) -> JoinedLists:
     """Join the lists of several queries, which are numbered in the given order.
 
+    With ``k``, only the first k retrieved ids of each query are read, so the cost does not depend on how many follow.
     With grades, a relevant document without a grade has grade 1, and a document with a grade is judged, whether it is
     among the relevant ids or not.
     """
@@ -110,9 +112,8 @@ def join_lists(
         )
     return join_checked_lists(
         [id_list(ids, "relevant id") for ids in relevant],
-        [ranked_ids(ids) for ids in retrieved],
+        [ranked_ids(ids, k=k) for ids in retrieved],
         None if grades is None else [check_query_grades(row, number) for number, row in enumerate(grades, 1)],
-        columns,
     )
 
 
@@ -195,13 +196,26 @@ def check_query_grades(grades: Grades | None, number: int) -> CheckedGrades:
     return checked
 
 
+def missing_key(owner: str, key: str, found: Iterable[Any], known: Set[str]) -> InputError:
+    """The error for a mapping that lacks a key; the hint names the key that was probably meant to be it.
+
+    ``known`` are the keys that mean something else.
+    """
+    names = [str(name) for name in found]
+    close = nearest(key, [name for name in names if name not in known])
+    return InputError(
+        f"{owner} has no '{key}'; it has {', '.join(names) or 'nothing'}",
+        hint=f"write '{key}' instead of {shown(close)}" if close else None,
+    )
+
+
 # The ids that a caller passes in: one string or several ids, checked once and in bulk.
 
 AnyIds = str | Iterable[str]
 
 
-def id_list(ids: AnyIds, label: str) -> list[str]:
-    """Return the ids as a checked list; a single string is one id. ``label`` names an id in errors."""
+def id_list(ids: AnyIds, label: str, k: int | None = None) -> list[str]:
+    """Return the ids, or the first k, as a checked list; a single string is one id. ``label`` names an id in errors."""
     if isinstance(ids, (str, bytes)):
         return _check_ids([ids], label)
     if isinstance(ids, Mapping):
@@ -209,19 +223,19 @@ def id_list(ids: AnyIds, label: str) -> list[str]:
             f"{label}s must be ids, found a mapping", hint="pass the ids here and the grades as relevance_grades"
         )
     try:
-        values: list[Any] = list(ids)
+        values: list[Any] = list(islice(ids, k))
     except TypeError:
         raise InputTypeError(f"{label}s must be one id or a list of ids, found {type(ids).__name__}") from None
     return _check_ids(values, label)
 
 
-def ranked_ids(ids: AnyIds, label: str = "retrieved id") -> list[str]:
-    """Return ids whose order matters, best first; a set is an error."""
+def ranked_ids(ids: AnyIds, label: str = "retrieved id", k: int | None = None) -> list[str]:
+    """Return ids whose order matters, best first, or the first k; a set is an error."""
     if isinstance(ids, Set):
         raise InputTypeError(
             f"{label}s must be a list, best first, found a {type(ids).__name__}", hint="a set has no order"
         )
-    return id_list(ids, label)
+    return id_list(ids, label, k)
 
 
 def _check_ids(values: list[Any], label: str) -> list[str]:

@@ -5,9 +5,10 @@ The interval of a mean and the test of two systems have the signatures of §6.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import mean
 from typing import Any, TypedDict
 
 import numpy as np
@@ -17,8 +18,8 @@ from rankgauge.config.settings import Settings
 from rankgauge.core.arrays import Floats
 from rankgauge.core.formatting import number
 from rankgauge.core.result_views import HtmlView
-from rankgauge.errors import MeasureError, UsageError, nearest, printable, shown
-from rankgauge.evaluation.mean_intervals import interval_of
+from rankgauge.errors import MeasureError, UsageError, nearest, printable, shown, warn_user
+from rankgauge.evaluation.mean_intervals import interval_of, is_binary
 from rankgauge.lists import functions
 from rankgauge.lists.batches import (
     GRADES_KEY,
@@ -39,6 +40,7 @@ from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
 from rankgauge.stats.intervals import mean_interval
 from rankgauge.stats.paired_tests import paired_t, student_t
+from rankgauge.stats.proportions import wilson_interval
 from rankgauge.stats.results import check_between
 
 Metric = Callable[..., float | None]
@@ -71,7 +73,7 @@ class RetrievalMetricsSuite:
             "hit": functions.hit_at_k,
             "ndcg": functions.ndcg_at_k,
             "mrr": functions.mean_reciprocal_rank,
-            "map": functions.mean_average_precision,
+            "map": average_precision,
             "recall": functions.recall_at_k,
             "precision": functions.precision_at_k,
         }
@@ -79,7 +81,13 @@ class RetrievalMetricsSuite:
         self.cache = MetricsCache() if self.settings.caching else None
 
     def register(self, name: str, metric: Metric) -> None:
-        """Add a metric; a name that is already registered is an error."""
+        """Add a metric; a name that is already registered is an error.
+
+        >>> suite = RetrievalMetricsSuite()
+        >>> suite.register("first", lambda relevant, retrieved: float(retrieved[0] in relevant))
+        >>> suite.evaluate("first", ["doc1"], ["doc1"])
+        1.0
+        """
         if name in self.metrics:
             raise UsageError(
                 f"the metric {shown(name)} is already registered", hint=f"del suite.metrics[{name!r}] first"
@@ -87,7 +95,17 @@ class RetrievalMetricsSuite:
         self.metrics[name] = metric
 
     def evaluate(self, metric_name: str, *args: Any, **kwargs: Any) -> float | None:
-        """The value of one metric for the arguments of its function."""
+        """The value of one metric for the arguments of its function.
+
+        ``hit``, ``ndcg``, ``recall`` and ``precision`` take the ids of one query, ``mrr`` one entry per query, which is
+        a list or one id, and ``map`` either: ids are those of one query, lists of ids have one entry per query.
+
+        >>> suite = RetrievalMetricsSuite()
+        >>> suite.evaluate("hit", ["doc1"], ["doc2", "doc1"], k=2)
+        1.0
+        >>> suite.evaluate("map", [["a"], ["b"]], [["x", "a"], ["b"]])
+        0.75
+        """
         if metric_name in self.metrics:
             return self.metrics[metric_name](*args, **kwargs)
         try:
@@ -100,7 +118,12 @@ class RetrievalMetricsSuite:
         return self._value(measure, *args, **kwargs)
 
     def evaluate_batch(self, queries: Sequence[Query], retrieval_results: Sequence[Result]) -> SuiteResult:
-        """The configured metrics of a batch, in the shapes of ``evaluate_retrieval_batch``."""
+        """The configured metrics of a batch, in the shapes of ``evaluate_retrieval_batch``.
+
+        >>> suite = RetrievalMetricsSuite({"measures": ["hit@1", "mrr"]})
+        >>> suite.evaluate_batch([{"relevant_docs": ["a"]}], [["x", "a"]]).metrics
+        {'hit@1': 0.0, 'mrr': 0.5}
+        """
         measures = measures_by_name(self.settings.measures)
         graded = self.settings.conventions.graded
         if not graded:
@@ -161,6 +184,27 @@ class RetrievalMetricsSuite:
         return None if value != value else value
 
 
+def average_precision(
+    relevant_ids: AnyIds | Iterable[AnyIds], predicted_ids: AnyIds | Iterable[AnyIds], k: int | None = None
+) -> float:
+    """AP of one query, or its mean over several: ids are those of one query, lists of ids have one entry per query.
+
+    The first entry of each argument says which: if one of them is a list, the arguments have one entry per query.
+    """
+    relevant: Any = list(relevant_ids) if isinstance(relevant_ids, Iterator) else relevant_ids
+    predicted: Any = list(predicted_ids) if isinstance(predicted_ids, Iterator) else predicted_ids
+    if _is_one_query(relevant) and _is_one_query(predicted):
+        return functions.average_precision_at_k(relevant, predicted, k)
+    return functions.mean_average_precision(relevant, predicted, k)
+
+
+def _is_one_query(ids: Any) -> bool:
+    """Whether the first entry, if there is one, is an id."""
+    if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
+        return True
+    return not isinstance(first := next(iter(ids), ""), Iterable) or isinstance(first, (str, bytes))
+
+
 def _settings_from(config: str | Path | Mapping[str, Any] | Settings | None) -> Settings:
     if config is None or isinstance(config, Settings):
         return config or Settings()
@@ -182,13 +226,29 @@ class Significance(TypedDict):
 def calculate_confidence_interval(
     scores: Sequence[float], confidence_level: float = 0.95
 ) -> tuple[float, float] | tuple[None, None]:
-    """The interval of a mean by Student's t; ``(None, None)`` if the scores do not show how much they vary.
+    """The interval of a mean by Student's t; ``(None, None)`` for fewer than two scores.
 
-    That is the case for fewer than two scores and if all are equal: ``rankgauge.stats.intervals.mean_interval`` gives
-    the reason. The function sees numbers, not a measure: ``Scores.interval`` chooses the interval that suits a measure.
+    Equal scores do not show how much they vary. If all are 0 or all are 1, the interval is Wilson's, which ``evaluate``
+    gives a measure that is 0 or 1; otherwise both ends are the score, with a warning. The function sees numbers, not a
+    measure: ``Scores.interval`` chooses the interval that suits a measure.
+
+    >>> low, high = calculate_confidence_interval([0.2, 0.4, 0.6, 0.8], confidence_level=0.9)
+    >>> round(low, 3), round(high, 3)
+    (0.196, 0.804)
     """
     interval = mean_interval(scores, confidence=confidence_level)
-    return (None, None) if interval.low is None or interval.high is None else (interval.low, interval.high)
+    values = np.asarray(scores, dtype=np.float64)
+    if interval.low is None and is_binary(values):
+        interval = wilson_interval(values, confidence=confidence_level)
+    if interval.low is not None and interval.high is not None:
+        return interval.low, interval.high
+    if len(values) < 2:
+        return None, None
+    score = mean(values.tolist())  # exact, as the sum of equal scores is not
+    warn_user(
+        f"all {len(values)} scores are {number(score)}: how much scores vary is unknown, so the interval has no width"
+    )
+    return score, score
 
 
 def statistical_significance_test(
@@ -198,6 +258,10 @@ def statistical_significance_test(
 
     ``paired=False`` is the test of two independent samples with equal variances: what the specification does, and too
     conservative if both systems answered the same queries.
+
+    >>> result = statistical_significance_test([0.4, 0.6, 0.9, 0.6, 0.9], [0.2, 0.5, 0.9, 0.4, 0.7])
+    >>> result["significant"], round(result["p_value"], 3)
+    (True, 0.025)
     """
     check_between("alpha", alpha, 0, 1)
     result = paired_t(scores_a, scores_b) if paired else student_t(scores_a, scores_b)

@@ -396,7 +396,6 @@ EQUIVALENTS: dict[str, str] = {
     "hole": "Unjudged{at}",
     "top_k_accuracy": "Success{at}",
     # ndeval and NTCIR
-    "alpha-nDCG": "alpha_nDCG{at}",
     "alpha-DCG": "alpha_DCG{at}",
     "ERR-IA": "ERR_IA{at}",
     "nERR-IA": "nERR_IA{at}",

@@ -106,6 +106,9 @@ def gate_efficiency(
     ``quality`` is the value of ``measure`` for each query with retrieval (for example of a shadow run; None if it is
     not known), ``quality_skipped`` the value without retrieval (0 if it is not given): their difference over the
     skipped queries, averaged over all queries whose quality is known, is the quality that the gate loses.
+
+    >>> gate_efficiency(retrieved=[True, False, False, True], needed=[True, True, False, False]).efficiency
+    25.0
     """
     ran, needs = align_queries(retrieved, needed, ("retrieved", "needed"))
     for name, decisions in (("retrieved", ran), ("needed", needs)):

@@ -98,6 +98,9 @@ def reranking_improvement(
 
     Both are the values of ``measure`` for each query (lists in the same order, mappings from query to value, or
     ``Scores``); or, with judgments, both are runs, which are scored with ``measure``.
+
+    >>> reranking_improvement([0.5, 0.5], [0.75, 0.75]).improvement
+    50.0
     """
     if qrels is not None:
         baseline, reranked = evaluate(qrels, baseline, measure), evaluate(qrels, reranked, measure)

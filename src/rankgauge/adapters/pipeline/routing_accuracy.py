@@ -102,6 +102,9 @@ def routing_accuracy(routes: QueryValues[Route], optimal_experts: QueryValues[st
 
     A route is an expert, a list of experts with the best first (for the accuracy in the top n), or None if the query
     was sent nowhere, which counts as wrong. The interval is Wilson's.
+
+    >>> routing_accuracy(["auth", "auth"], ["auth", "billing"]).accuracy
+    0.5
     """
     routed, best = align_queries(routes, optimal_experts, ("routes", "optimal_experts"))
     ranked = {query: _check_route(query, route) for query, route in routed.items()}

@@ -110,7 +110,7 @@ def gm_bpref(hits: Hits, *, rel: float = 1) -> PerQuery:
 # Sakai's Q-measure.
 
 
-@measure("Q", at="cutoff")
+@measure("Q", aliases=("Q-measure",), at="cutoff")
 def q_measure(hits: Hits, *, cutoff: int | None = None, rel: float = 1, beta: float = 1) -> PerQuery:
     """Average precision that also rewards higher grades: precision blended with the cumulative gain.
 

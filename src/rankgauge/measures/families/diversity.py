@@ -63,7 +63,12 @@ def evidence_all(hits: Hits, *, cutoff: int, rel: float = 1) -> PerQuery:
 
 @measure(
     "alpha_nDCG",
-    aliases={"α_nDCG": {}, "alpha_DCG": {"norm": "independent"}, "α_DCG": {"norm": "independent"}},
+    aliases={
+        "α_nDCG": {},
+        "alpha-nDCG": {},
+        "alpha_DCG": {"norm": "independent"},
+        "α_DCG": {"norm": "independent"},
+    },
     at="cutoff",
     freeze=_passages_count_once,
 )
