@@ -113,11 +113,11 @@ def test_logs_and_files_of_their_scores_are_compared_and_gated_alike(tmp_path: P
         (row,) = json.loads(done.out)["comparison"]["differences"]
         change.append({key: row[key] for key in ("difference", "n", "p", "outcome", "ci")})
     pairs = [
-        (after, old)
+        (after, first)
         for row, other in zip(now, before, strict=True)
-        if (after := row.get("faithfulness")) is not None and (old := other.get("faithfulness")) is not None
+        if (after := row.get("faithfulness")) is not None and (first := other.get("faithfulness")) is not None
     ]
-    expected = sum(after - old for after, old in pairs) / len(pairs)
+    expected = sum(after - first for after, first in pairs) / len(pairs)
     assert change[0] == change[1]
     assert (change[0]["difference"], change[0]["n"]) == (pytest.approx(expected), len(pairs))
     for old, new in (logs, tables):

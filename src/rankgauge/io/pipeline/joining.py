@@ -68,7 +68,7 @@ def join_any(
         if joined is not None:
             return [joined]
     run = as_run(data, reading)
-    return [join_run(qrels, run, (), reading, compat, is_mapping=isinstance(data, Mapping) and is_graded(data))]
+    return [join_run(qrels, run, (), reading, compat, has_names=isinstance(data, Mapping) and is_graded(data))]
 
 
 def _is_source(data: Any, reading: Reading) -> bool:
@@ -104,7 +104,7 @@ def join_source(
         top = None if reading.keep_rankings else kept
         holds_empty = source.format in run_pipeline.HOLDS_EMPTY
         found = Joined(run.hits, name, len(run.queries), sample, digest, notes, whole, top, holds_empty=holds_empty)
-        return _with_notes(qrels, found, run.queries, results, is_mapping=source.format == "json")
+        return _with_notes(qrels, found, run.queries, results, results if source.format == "json" else None)
 
     return list(map(joined, read))
 
@@ -120,11 +120,11 @@ def _join_dict(qrels: Qrels, results: Mapping[str, Mapping[str, SupportsFloat]],
     joined = Joined(hits, "run", len(results), sample, holds_empty=True)
     queries = Ids.from_text(results, "query id")
     first = partial(first_judged_queries, qrels, results, EXAMINED_ROWS)
-    return _with_notes(qrels, joined, queries, first, is_mapping=True)
+    return _with_notes(qrels, joined, queries, first, partial(Run.from_dict, results))
 
 
 def join_run(
-    qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, compat: Compat, *, is_mapping: bool = False
+    qrels: Qrels, run: Run, notes: tuple[Note, ...], reading: Reading, compat: Compat, *, has_names: bool = False
 ) -> Joined:
     """Join judgments with a run in memory; ``notes`` are those on its file."""
     joined = Joined(
@@ -139,13 +139,16 @@ def join_run(
         extras=run.extras,
         holds_empty=run.holds_empty,
     )
-    return _with_notes(qrels, joined, run.queries, lambda: _first_queries(run), is_mapping=is_mapping)
+    named = (lambda: run) if has_names else None
+    return _with_notes(qrels, joined, run.queries, lambda: _first_queries(run), named)
 
 
-def _with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[], Run], *, is_mapping: bool) -> Joined:
+def _with_notes(
+    qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[], Run], named: Callable[[], Run] | None
+) -> Joined:
     """The join with notes about ids that nearly match; results are requested only if few of them match.
 
-    The results are a mapping if each query has ``{name: number}``, whose names need not be documents.
+    ``named`` are the results if each query has ``{name: number}``, whose names need not be documents.
     """
     results = cache(results)
     is_missing = joined.hits.status == Status.MISSING
@@ -159,8 +162,8 @@ def _with_notes(qrels: Qrels, joined: Joined, queries: Ids, results: Callable[[]
     notes = _near_queries(qrels, queries) if has_unmatched else ()
     path_notes = _path_notes(qrels, results(), joined.hits) if has_paths else ()
     notes += _document_notes(qrels, results(), joined.hits, path_notes) if has_few_judged else path_notes
-    if is_mapping and has_few_judged and not len(joined.hits.rank) and len(notes) == 1:  # nothing says why
-        _check_names_are_documents(joined.name, results())
+    if named is not None and has_few_judged and not len(joined.hits.rank) and len(notes) == 1:  # nothing says why
+        _check_names_are_documents(joined.name, named())
     notes += _whole_notes(qrels, results()) if has_wholes else ()
     if has_fractions and _scores_look_like_grades(results()):
         notes += (Note(SWAPPED, SWAPPED_VALUES),)
