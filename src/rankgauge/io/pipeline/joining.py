@@ -163,18 +163,19 @@ def _with_notes(
     path_notes = _path_notes(qrels, results(), joined.hits) if has_paths else ()
     notes += _document_notes(qrels, results(), joined.hits, path_notes) if has_few_judged else path_notes
     if named is not None and has_few_judged and not len(joined.hits.rank) and len(notes) == 1:  # nothing says why
-        _check_names_are_documents(joined.name, named())
+        _check_names_are_documents(qrels, joined.name, named())
     notes += _whole_notes(qrels, results()) if has_wholes else ()
     if has_fractions and _scores_look_like_grades(results()):
         notes += (Note(SWAPPED, SWAPPED_VALUES),)
     return replace(joined, notes=joined.notes + notes)
 
 
-def _check_names_are_documents(name: str, run: Run) -> None:
-    """Raise if each query has the same names, none of which is judged: they are those of measures."""
+def _check_names_are_documents(qrels: Qrels, name: str, run: Run) -> None:
+    """Raise if each query has the same names, none of which any label has: they are those of measures."""
     names = run.docs.take(np.arange(run.offsets[1])).to_text() if len(run.queries) > 1 else []
-    is_repeated = len(names) * len(run.queries) == len(run.docs) and len(set(run.docs)) == len(names)
-    if not names or not is_repeated or _are_from_ranks(run):
+    every = set(run.docs)
+    is_repeated = len(names) * len(run.queries) == len(run.docs) and len(every) == len(names)
+    if not names or not is_repeated or _are_from_ranks(run) or not every.isdisjoint(qrels.docs):
         return
     named = listing(map(shown, names), SHOWN_NAMES)
     raise InputError(
