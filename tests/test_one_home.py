@@ -321,7 +321,7 @@ def test_conventions_are_the_same_in_every_command(
     ]
     assert [output["conventions"] for output in outputs] == [conventions.to_dict()] * 4
     shown = outputs[0]["conventions"]
-    assert (shown["rel"], shown["graded"]) == (conventions.rel, conventions.graded)
+    assert (shown["rel"], shown["graded"]) == (conventions.grade, conventions.graded)
     assert [list(output["runs"][0]["measures"]) for output in outputs] == [[str(conventions.measure("RR"))]] * 4
     for text in (
         command("evaluate", *files, *shared[:-2]).out,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from rankgauge import (
     Conventions,
@@ -440,3 +441,68 @@ def test_a_json_object_of_our_measures_is_scores_on_one_line_too(
     path.write_text(json.dumps({f"q{n}": {"nDCG@10": n / 10, "RR": 1.0} for n in range(5)}, indent=indent))
     found = values(command("evaluate", path, "--format", "json"))
     assert {name: value["value"] for name, value in found.items()} == {"nDCG@10": 0.2, "RR": 1.0}
+
+
+# -- nothing is expected, and grades that are fractions ----------------------------------------------------------------
+
+
+def written(folder: Path, labels: dict[str, Any], results: dict[str, Any]) -> dict[str, tuple[Path, ...]]:
+    """The same labels and results as files of each kind that can hold them."""
+    ways: dict[str, tuple[Path, ...]] = {}
+    for name, data in (("labels", labels), ("results", results)):
+        (folder / f"{name}.json").write_text(json.dumps(data))
+        (folder / f"{name}-indented.json").write_text(json.dumps(data, indent=1))
+    ways["json"] = folder / "labels.json", folder / "results.json"
+    ways["indented"] = folder / "labels-indented.json", folder / "results-indented.json"
+    key = {True: "grades", False: "relevant"}
+    given = {query: {key[isinstance(docs, dict) and bool(docs)]: docs} for query, docs in labels.items()}
+    rows = [{"query_id": query, "retrieved": results[query], **own} for query, own in given.items()]
+    ways["log"] = (lines(folder / "log.jsonl", *rows),)
+    cases = [{"question": query, **own} for query, own in given.items()]
+    (folder / "cases.json").write_text(json.dumps(cases))
+    ways["cases"] = folder / "cases.json", folder / "results.json"
+    (folder / "cases.yaml").write_text(yaml.safe_dump({"tests": cases}))
+    ways["yaml"] = folder / "cases.yaml", folder / "results.json"
+    return ways
+
+
+@pytest.mark.parametrize("nothing", [[], {}, None], ids=repr)
+@pytest.mark.parametrize("is_graded", [False, True])
+def test_an_empty_list_means_the_same_whatever_holds_it(
+    tmp_path: Path, command: Command, nothing: Any, is_graded: bool
+) -> None:
+    labels = {"q": {"a": 2, "b": 0} if is_graded else ["a"], "p": nothing, "r": {"b": 0}}
+    results = {"q": ["a"], "p": ["a"], "r": ["b"]}
+    for name, words in written(tmp_path, labels, results).items():
+        for setting, expected in (((), 0.5), (("--set", "measures.no_relevant=zero"), 1 / 3)):
+            done = command("evaluate", *words, "-m", "RR", "--format", "json", *setting)
+            assert values(done)["RR"]["value"] == pytest.approx(expected), name
+    for call in (labels, {query: docs for query, docs in labels.items() if query != "r"}):
+        with pytest.warns(RankgaugeWarning, match="1 case expects nothing, not averaged"):
+            found = evaluate(call, results, "RR")
+        assert found["RR"] == (0.5 if "r" in call else 1.0)
+        zero = evaluate(call, results, "RR", conventions=Conventions(no_relevant="zero"))
+        assert zero["RR"] == pytest.approx(1 / len(call))
+
+
+@pytest.mark.parametrize("measure", ["RR", "Success@5", "P@2", "R@5", "AP", "Q"])
+def test_grades_between_0_and_1_need_a_grade_of_relevance(tmp_path: Path, command: Command, measure: str) -> None:
+    labels, results = {"q": {"a": 0.4, "b": 0.9}, "p": {"c": 0.2}}, {"q": ["b", "a"], "p": ["c"]}
+    csv = tmp_path / "labels.csv"
+    csv.write_text("query,doc,grade\nq,a,0.4\nq,b,0.9\np,c,0.2\n")
+    ways = {**written(tmp_path, labels, results), "csv": (csv, tmp_path / "results.json")}
+    for name, words in ways.items():
+        done = command("evaluate", *words, "-m", measure)
+        assert done.code == 2, name
+        assert "3 grades between 0 and 1" in done.err, name
+        assert "--rel 0.5" in done.err, name
+        assert command("gate", *words, "--require", f"{measure}>=0").code == 2, name
+        assert command("evaluate", *words, "-m", "nDCG@10", "--format", "json").code == 0, name
+        found = values(command("evaluate", *words, "-m", measure, "--rel", "0.3", "--format", "json"))
+        assert next(iter(found.values()))["value"] is not None, name
+    for data in (labels, csv):
+        with pytest.raises(InputError, match="3 grades between 0 and 1"):
+            evaluate(data, results, measure)
+        assert evaluate(data, results, measure, conventions=Conventions(rel=1))[f"{measure}"] == 0  # as it is said
+    with pytest.raises(InputError, match="3 grades between 0 and 1"):
+        compare(labels, [results, results])

@@ -17,13 +17,13 @@ Row = tuple[str, str, str, float]  # run, query, document, score
 
 
 def judgments(seed: int = 1) -> dict[str, dict[str, float]]:
-    """Grades from −1 to 3 for each query; one query has no judgment, and one no relevant document."""
+    """Grades from −1 to 3 for each query; one query has only a negative grade, and one no relevant document."""
     draw = random.Random(seed)
     judged: dict[str, dict[str, float]] = {
         f"q{query}": {f"d{draw.randrange(50)}": draw.choice([-1, 0, 1, 2, 3]) for _ in range(9)}
         for query in range(QUERIES)
     }
-    return {**judged, "nothing": {}, "irrelevant": {"d1": 0, "d2": -1}, "é": {"d1": 1, "ü": 2}}
+    return {**judged, "nothing": {"d1": -1}, "irrelevant": {"d1": 0, "d2": -1}, "é": {"d1": 1, "ü": 2}}
 
 
 def results(seed: int = 2, runs: str = "ab") -> list[Row]:

@@ -27,8 +27,8 @@ URL = "https://search.example.org:9200/find"
         ({}, {}, "the judgments are empty"),
         ({}, RESULTS, "the judgments are empty"),
         (JUDGED, {}, "run 'run' is empty"),
-        ({"q1": None}, RESULTS, "judgments of query 'q1' must map documents to grades, .*found None\n"),
-        ({**JUDGED, "q3": None}, RESULTS, "judgments of query 'q3' must map documents to grades, .*found None\n"),
+        ({"q1": 7}, RESULTS, "judgments of query 'q1' must map documents to grades, .*found int: '7'"),
+        ({**JUDGED, "q3": 7}, RESULTS, "judgments of query 'q3' must map documents to grades, .*found int: '7'"),
         (JUDGED, {"q1": None}, "results of query 'q1' must map documents to scores, .*found None\n"),
         (JUDGED, {**RESULTS, "q3": None}, "results of query 'q3' must map documents to scores, .*found None\n"),
     ],
@@ -43,7 +43,7 @@ def test_empty_and_none_are_one_clear_message(qrels: Any, run: Any, expected: st
     [
         ({}, {}, "qrels.json: no judgments in the file"),
         (JUDGED, {}, "run.json: no results in the file"),
-        ({"q1": None}, RESULTS, "qrels.json: expected a list of ids, .*, found nothing for query 'q1'"),
+        ({**JUDGED, "q3": 7}, RESULTS, "qrels.json: expected a list of ids, .*, found .* for query 'q3'"),
         (JUDGED, {"q1": None}, "run.json: expected a list of ids, .*, found nothing for query 'q1'"),
         (JUDGED, {**RESULTS, "q3": None}, "run.json: expected a list of ids, .*, found nothing for query 'q3'"),
     ],
@@ -59,7 +59,7 @@ def test_so_they_are_in_json(qrels: Any, run: Any, expected: str, indent: int | 
 def swapped(qrels: Any, run: Any) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rg.RankgaugeWarning)
-        return "values-swapped" in [note.code for note in evaluate(qrels, run, "P@1").notes]
+        return "values-swapped" in [note.code for note in evaluate(qrels, run, "nDCG@1").notes]
 
 
 def test_values_that_look_swapped_are_asked_about(tmp_path: Path) -> None:
@@ -79,11 +79,11 @@ def as_frame(data: Mapping[str, Mapping[str, float]], value: str) -> Any:
 FRACTIONS = {"q1": {"a": 0.7, "b": 0.3}, "q2": {"c": 0.9, "d": 0.1}}
 WHOLE_NUMBERS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1, "d": 1}}
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
-    "evaluate": lambda labels, run: evaluate(labels, run, "RR"),
-    "evaluate_runs": lambda labels, run: rg.evaluate_runs(labels, [run, run], "RR"),
-    "compare": lambda labels, run: rg.compare(labels, [run, run], "RR"),
-    "gate": lambda labels, run: rg.gate(labels, run, require="RR>=0"),
-    "agreement": lambda labels, run: qrels_agreement(labels, labels, [run, run], "RR"),
+    "evaluate": lambda labels, run: evaluate(labels, run, "nDCG@10"),
+    "evaluate_runs": lambda labels, run: rg.evaluate_runs(labels, [run, run], "nDCG@10"),
+    "compare": lambda labels, run: rg.compare(labels, [run, run], "nDCG@10"),
+    "gate": lambda labels, run: rg.gate(labels, run, require="nDCG@10>=0"),
+    "agreement": lambda labels, run: qrels_agreement(labels, labels, [run, run], "nDCG@10"),
     "tune": lambda labels, run: rg.retrieval.tune(labels, [run, run]),
 }
 
@@ -104,13 +104,13 @@ def test_python_warns_of_values_that_look_swapped(call: str, kind: str) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        "evaluate a.json b.json",
-        "compare a.json b.json c.json",
-        "gate a.json b.json --require RR>=0",
-        "gate a.json b.json -m RR --baseline c.json",
-        "tune a.json b.json c.json",
-        "evaluate a.json b.json --html page.html",
-        "benchmark run a.json b.json --queries queries.jsonl -o out",
+        "evaluate a.json b.json -m nDCG@10",
+        "compare a.json b.json c.json -m nDCG@10",
+        "gate a.json b.json --require nDCG@10>=0",
+        "gate a.json b.json -m nDCG@10 --baseline c.json",
+        "tune a.json b.json c.json -m nDCG@10",
+        "evaluate a.json b.json --html page.html -m nDCG@10",
+        "benchmark run a.json b.json --queries queries.jsonl -o out -m nDCG@10",
     ],
 )
 def test_every_command_asks_once_whether_values_are_swapped(

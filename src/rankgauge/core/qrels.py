@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat
 
 import numpy as np
@@ -137,22 +138,22 @@ class Qrels(HtmlView):
     @classmethod
     def from_dict(
         cls,
-        judgments: Mapping[str, Mapping[str, SupportsFloat]],
+        judgments: Mapping[str, Mapping[str, SupportsFloat] | None],
         *,
         columns: Mapping[str, Any] | None = None,
         name: str = "qrels",
     ) -> Qrels:
-        """From ``{query: {document: grade}}``. A query without documents has no relevant ones."""
+        """From ``{query: {document: grade}}``. For a query with nothing, ``{}`` or None, nothing is expected."""
         kinds = set(map(type, judgments.values()))
-        if not all(issubclass(kind, Mapping) for kind in kinds):
-            query, row = next((query, row) for query, row in judgments.items() if not isinstance(row, Mapping))
+        if not all(issubclass(kind, (Mapping, NoneType)) for kind in kinds):
+            query, row = next(pair for pair in judgments.items() if not isinstance(pair[1], (Mapping, NoneType)))
             raise InputTypeError(
                 f"judgments of query {shown(str(query))} must map documents to grades, found {found_text(row)}"
             )
         names = list(judgments)
         queries = Ids.from_text(names, "query id")
         order = queries.order()
-        rows = [judgments[names[number]] for number in order.tolist()]
+        rows = [judgments[names[number]] or {} for number in order.tolist()]
         ordered_names = tuple(names[number] for number in order.tolist())
         if sum(map(len, rows)) > MANY_ENTRIES:
             keep_freed_memory()
@@ -170,12 +171,21 @@ class Qrels(HtmlView):
         made.__dict__["doc_names"] = entries.doc_names  # no need to decode them from bytes again
         if set(map(type, names)) == {str}:
             made.queries.__dict__["names"] = ordered_names
-        return made.with_columns(columns) if columns else made
+        made = made.with_columns(columns) if columns else made
+        return made.expecting_nothing() if 0 in sizes else made
+
+    def expecting_nothing(self) -> Qrels:
+        """The judgments, with queries without any marked as expecting nothing, unless it is said of each query."""
+        sizes = np.diff(self.offsets)
+        if ANSWERABLE in self.columns or sizes.all():
+            return self
+        answerable = zip(self.queries.to_text(), (sizes > 0).tolist(), strict=True)
+        return self.with_columns({ANSWERABLE: dict(answerable)})
 
     @classmethod
     def from_lists(
         cls,
-        relevant: Mapping[str, Iterable[str]],
+        relevant: Mapping[str, Iterable[str] | None],
         *,
         columns: Mapping[str, Any] | None = None,
         name: str = "qrels",
@@ -186,8 +196,8 @@ class Qrels(HtmlView):
         """
         graded: dict[str, Mapping[str, float]] = {}
         for query, docs in relevant.items():
-            if isinstance(docs, Mapping):
-                graded[query] = docs
+            if docs is None or isinstance(docs, Mapping):
+                graded[query] = docs or {}
                 continue
             try:
                 graded[query] = dict.fromkeys([docs] if isinstance(docs, str) else docs, 1)
@@ -195,7 +205,6 @@ class Qrels(HtmlView):
                 raise InputTypeError(
                     f"judgments of query {shown(str(query))} must map documents to grades, or list relevant documents, "
                     f"found {found_text(docs, with_value=True)}",
-                    hint="a query without judged documents has an empty list" if docs is None else None,
                 ) from None
         return cls.from_dict(graded, columns=columns, name=name)
 

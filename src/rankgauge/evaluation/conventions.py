@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.formatting import given
+from rankgauge.core.formatting import given, plural
 from rankgauge.core.qrels import Qrels
 from rankgauge.core.ranking import COMPATS, TIE_RULE, Compat
 from rankgauge.core.settings import Section, check_settings, setting
-from rankgauge.errors import MeasureError, UsageError, shown
+from rankgauge.errors import InputError, MeasureError, UsageError, shown
 from rankgauge.measures.column_measures import Better, column_measure, column_of, may_be_column
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import (
@@ -27,17 +27,18 @@ if TYPE_CHECKING:
     from rankgauge.evaluation.query_split import QueryPart
 
 QuerySet = Literal["qrels", "both"]
-NoRelevant = Literal["zero", "skip"]
+NoRelevant = Literal["judged", "zero", "skip"]
 
 
 @dataclass(frozen=True)
 class Conventions:
     """How values are made wherever tools disagree. A convention of one measure is part of its name instead.
 
-    ``rel`` is the grade from which a document is relevant, for every measure that does not name its own; with
-    ``graded=False`` the judgments become binary at that grade first. ``query_set`` says which queries are averaged:
-    every judged one, or those that the run has too (trec_eval's default). ``split`` keeps part of the queries: ``dev``
-    or ``test``, by hash, or by a column (see ``evaluation.split``).
+    ``rel`` is the grade from which a document is relevant, for every measure that does not name its own: 1 if it is
+    None, unless grades lie between 0 and 1; then it has to be said. With ``graded=False`` the judgments become binary
+    at that grade first. ``query_set`` says which queries are averaged: every judged one, or those that the run has too
+    (trec_eval's default). ``split`` keeps part of the queries: ``dev`` or ``test``, by hash, or by a column (see
+    ``evaluation.split``).
     """
 
     compat: Compat = setting(
@@ -55,15 +56,15 @@ class Conventions:
         flag="measures.query_set",
     )
     no_relevant: NoRelevant = setting(
-        "zero",
-        "Score a query without relevant documents as zero, or skip it.",
+        "judged",
+        "Score a query without relevant documents as zero if any is judged, always as zero, or skip it.",
         Section.MEASURES,
-        choices=("zero", "skip"),
+        choices=("judged", "zero", "skip"),
         flag="measures.no_relevant",
     )
-    rel: float = setting(
-        1,
-        "Set the grade from which a document is relevant, unless a measure names its own.",
+    rel: float | None = setting(
+        None,
+        "Set the grade from which a document is relevant, unless a measure names its own.  [default: 1]",
         Section.MEASURES,
         flag="-l/--rel GRADE",
         limits=">=0",
@@ -116,13 +117,18 @@ class Conventions:
             object.__setattr__(self, "split", str(self._part()))
 
     @property
+    def grade(self) -> float:
+        """The grade from which a document is relevant."""
+        return 1 if self.rel is None else self.rel
+
+    @property
     def precision(self) -> str:
         """The precision in which scores are compared."""
         return "float64" if self.compat == "trec_eval-10" else "float32"
 
     def judgments(self, qrels: Qrels) -> Qrels:
         """The judgments as these conventions see them: binary if grades do not count, and part of the queries."""
-        seen = qrels if self.graded else qrels.binary(self.rel)
+        seen = qrels if self.graded else qrels.binary(self.grade)
         return seen if self.split is None else self._part().select(seen)
 
     def _part(self) -> QueryPart:
@@ -138,16 +144,33 @@ class Conventions:
         names = self._with_columns(names or default_measures(labels, has_rules=bool(self.forbid)))
         if not self.graded:
             return self._binary_measures(names)
-        if self.rel == 1:
+        if self.grade == 1:
             return tuple(parse_measures(names, compat=self.compat))
         listed = [names] if isinstance(names, (str, Measure)) else list(names)
         parts = [part for name in listed for part in (split(name) if isinstance(name, str) else [name])]
         measures = [
-            measure if _names_grade(part) else _at_grade(measure, self.rel)
+            measure if _names_grade(part) else _at_grade(measure, self.grade)
             for part in parts
             for measure in parse_measures(part, compat=self.compat)
         ]
         return tuple(dict.fromkeys(measures))
+
+    def check_grades(self, qrels: Qrels, measures: Iterable[Measure]) -> None:
+        """Raise if grades lie between 0 and 1, and nothing says from which of them a document is relevant."""
+        if self.rel is not None or qrels.judgments != "grades":
+            return
+        between = qrels.grades[(qrels.grades > 0) & (qrels.grades < 1)]
+        if not len(between):
+            return
+        binary = [one for one in measures if not self.graded or dict(one.parameters).get("rel") == 1]
+        if binary:
+            count = plural(len(between), "grade")
+            raise InputError(
+                f"{shown(qrels.name)}: {count} between 0 and 1, such as {given(between[0])}, and {binary[0]} needs to "
+                "know from which grade on a document is relevant",
+                hint="say so: --rel 0.5 (Conventions(rel=0.5)), or choose nDCG, which uses grades as they are; labels "
+                "come first, then results",
+            )
 
     def measure(self, name: str | Measure) -> Measure:
         """Parse the name of one measure, at this grade of relevance unless the name says its own."""
@@ -206,7 +229,7 @@ class Conventions:
             "ties": f"{TIE_RULE}, scores as {self.precision}",
             "query_set": self.query_set,
             "no_relevant": self.no_relevant,
-            "rel": self.rel,
+            "rel": self.grade,
             "graded": self.graded,
             "measures": "unless the name says otherwise: linear gain, AP and R over all relevant, P over k",
             **({} if self.min_score is None else {"min_score": self.min_score}),
@@ -219,12 +242,13 @@ class Conventions:
             return self.given
         grades = "linear gain" if self.graded else "binary judgments"
         averaged = "every judged query" if self.query_set == "qrels" else "queries in run and judgments"
-        skipped = ", those without relevant documents skipped" if self.no_relevant == "skip" else ""
+        others = {"skip": ", those without relevant documents skipped", "zero": ", those that expect nothing as 0"}
+        skipped = others.get(self.no_relevant, "")
         answered = "" if self.min_score is None else f"; answered from score {given(self.min_score)}"
         forbidden = "" if not self.forbid else f"; forbidden: {' | '.join(self.forbid)}"
         part = "" if self.split is None else f"{self._part().description}; "
         return (
-            f"{part}{grades}, relevant from grade {given(self.rel)}, AP and R over all relevant, P over k; "
+            f"{part}{grades}, relevant from grade {given(self.grade)}, AP and R over all relevant, P over k; "
             f"{averaged} averaged{skipped}; ties by {TIE_RULE}, scores as {self.precision}{answered}{forbidden}"
         )
 

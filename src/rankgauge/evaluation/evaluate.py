@@ -226,6 +226,7 @@ def evaluate_measures(
         queries = as_queries(queries, limits=reading.limits)
         judgments = judgments.with_columns(queries.columns)
         texts = queries.known_texts()
+    conventions.check_grades(judgments, requested)
     judgments = conventions.judgments(judgments)
     check_runs(runs)
     if any(hasattr(run, "scores_like") for run in runs):
@@ -235,6 +236,9 @@ def evaluate_measures(
     judgments, joins = _joins(judgments, runs, requested, conventions, reading)
     scores = [score(judgments, joined, requested, conventions) for joined in joins]
     _warn_of_swapped_values(joins)
+    noted = dict.fromkeys(note for run in scores for note in run.notes if note.code == EXPECTS_NOTHING)
+    for note in noted if isinstance(qrels, Mapping) else ():  # an empty list in a program may be a mistake
+        warn_user(note.message, is_noted=True)
     return Evaluation(judgments, tuple(joins), tuple(scores), texts).uniquely_named()
 
 
@@ -344,7 +348,7 @@ def score(qrels: Qrels, joined: Joined, requested: tuple[Measure, ...], conventi
         qrels_sha256=None if joined.sha256 is None else qrels.sha256,
         queries=hits.queries.names,
         measures=measures,
-        values=query_values(hits, measures, facts.expects_nothing | facts.unlabeled),
+        values=query_values(hits, measures, _without_values(facts, conventions)),
         averaged=averaged_queries(facts, conventions, measures),
         status=hits.status,
         without_relevant=facts.without_relevant,
@@ -369,7 +373,8 @@ def _join_notes(
     """The caveats about a join; that some queries expect nothing is none if a measure is over them."""
     run_queries = None if conventions.split else joined.queries
     notes = notes_on(facts, number_cutoffs(measures), run_queries=run_queries, known=joined.notes)
-    return tuple(note for note in notes if note.code != EXPECTS_NOTHING) if _counts_all(measures) else notes
+    are_counted = _counts_all(measures) or conventions.no_relevant == "zero"
+    return tuple(note for note in notes if note.code != EXPECTS_NOTHING) if are_counted else notes
 
 
 def _answer_notes(hits: Hits, measures: Sequence[Measure], conventions: Conventions) -> tuple[Note, ...]:
@@ -410,12 +415,17 @@ def averaged_queries(facts: JoinFacts, conventions: Conventions, measures: Seque
     others = np.zeros(len(averaged), dtype=bool)
     if _counts_all(measures):
         others = averaged & (facts.expects_nothing | facts.unlabeled)
-    averaged &= ~facts.expects_nothing & ~facts.unlabeled
+    averaged &= ~_without_values(facts, conventions)
     if conventions.query_set == "both":
         averaged &= facts.status != Status.MISSING
     if conventions.no_relevant == "skip":
         averaged &= ~facts.without_relevant
     return averaged | others
+
+
+def _without_values(facts: JoinFacts, conventions: Conventions) -> NDArray[np.bool_]:
+    """The queries of which measures of rankings have no value."""
+    return facts.unlabeled if conventions.no_relevant == "zero" else facts.expects_nothing | facts.unlabeled
 
 
 def _counts_all(measures: Sequence[Measure]) -> bool:

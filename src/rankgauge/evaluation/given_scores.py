@@ -240,7 +240,8 @@ def evaluate_scores(
         raise InputError("the scores have no queries")
     first = systems[0].table
     name = first.collection or source_name(first.source)
-    qrels = Qrels.from_dict({query: {} for query in queries}, columns=_columns(systems, queries), name=name)
+    nothing = Qrels.from_dict(dict.fromkeys(queries), name=name)
+    qrels = replace(nothing, columns={}).with_columns(_columns(systems, queries))
     scores = tuple(
         _scores(system, chosen, queries, qrels, conventions, is_lenient=leniently and place > 0)
         for place, system in enumerate(systems)

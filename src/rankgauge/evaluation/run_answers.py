@@ -155,10 +155,10 @@ class _QueryFacts:
         if self.hits.judgments == "passages":  # found where chunks so far cover enough of a passage
             from rankgauge.measures.subtopic_ranks import appearances
 
-            found, ranks = appearances(self.hits, self.conventions.rel), np.full(len(self.names), UNRANKED)
+            found, ranks = appearances(self.hits, self.conventions.grade), np.full(len(self.names), UNRANKED)
             np.minimum.at(ranks, found.query, found.rank)
             return np.where(ranks == UNRANKED, 0, ranks).astype(np.int64)
-        relevant = self.hits.relevant(self.conventions.rel)
+        relevant = self.hits.relevant(self.conventions.grade)
         return relevant.first(relevant.rank).astype(np.int64)
 
     def _unanswerable(self) -> Mask:

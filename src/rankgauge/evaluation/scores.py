@@ -124,6 +124,8 @@ class Scores(Tabular):
 
     @property
     def _unanswerable(self) -> NDArray[np.bool_]:
+        if self.conventions.no_relevant == "zero":
+            return np.zeros(len(self.queries), dtype=bool)
         nothing: NDArray[np.bool_] = self.without_relevant & expects_nothing(self.columns, len(self.queries))
         return nothing
 

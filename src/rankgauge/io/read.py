@@ -125,7 +125,8 @@ def build_qrels(read: SourceRows, *, name: str, by_subtopic: bool = False) -> Qr
         qrels = Qrels.build(rows.query, rows.doc, rows.value, iters=rows.iters, name=name, unique=False)
         qrels = qrels.with_queries(rows.empty)
         qrels = qrels.with_forbidden(rows.forbidden) if rows.forbidden else qrels
-        return qrels.with_evidence(rows.evidence).with_columns(rows.columns)
+        qrels = qrels.with_evidence(rows.evidence).with_columns(rows.columns)
+        return qrels.expecting_nothing() if rows.empty else qrels
     if rows.iters is None:
         raise InputError.at(faults.source, None, "judgments by subtopic need a subtopic for each row")
     qrels = Qrels.build_by_subtopic(rows.query, rows.iters, rows.doc, rows.value, name=name)

@@ -63,7 +63,7 @@ def column_measure(name: str, better: Better | None = None, *, is_ours: bool = F
             )
         return np.asarray(hits.columns[name], dtype=np.float64)
 
-    values.__dict__ |= {"judgments": (None,), "column": name}
+    values.__dict__ |= {"judgments": (None,), "column": name, "over": "all"}
     definition = Definition(
         name=f"column({name})" if is_ours else name,
         kernel=values,

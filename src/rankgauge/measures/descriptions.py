@@ -92,6 +92,7 @@ OVER: dict[Over, str] = {
     "answerable": "the queries that have an answer; a missing query is not answered",
     "unanswerable": "the queries that have no answer; a missing query is not answered",
     "guarded": "the queries to which a list or rule of forbidden documents applies; missing queries are left out",
+    "all": "the queries that have a value",
 }
 
 

@@ -39,7 +39,8 @@ DOCUMENTED_FIELD = re.compile(r"^(Formula|Reference): ", re.MULTILINE)  # begins
 
 
 Direction = Literal[1, -1, 0]
-Over = Literal["answerable", "unanswerable", "guarded"]  # queries that have an answer, have none, or forbid documents
+# The queries that have an answer, have none, or forbid documents; or all, if a column has the values.
+Over = Literal["answerable", "unanswerable", "guarded", "all"]
 DIRECTIONS: dict[str | None, Direction] = {"higher": 1, "lower": -1, None: 0}
 
 
@@ -96,7 +97,7 @@ class Definition:
     @property
     def needs_answers(self) -> bool:
         """Whether it needs what a run did with each query besides its ranking: ``Hits.answers``."""
-        return "over" in self.kernel.__dict__
+        return "over" in self.kernel.__dict__ and self.over != "all"
 
     @property
     def over(self) -> Over:

@@ -18,6 +18,7 @@ from rankgauge.core.qrels import Qrels
 from rankgauge.core.run import Run
 from rankgauge.core.subtopic_judgments import Evidence
 from rankgauge.errors import InputError, InputTypeError, shown
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import Evaluation, evaluate, evaluate_runs
 from rankgauge.io.matching import LabelSet, match_labels
 from rankgauge.io.reading_options import Reading
@@ -96,7 +97,9 @@ def evaluate_cases(
     """The value of each measure for each query; a failed query is not averaged. ``texts`` are those of the queries."""
     graded = _grades(judgments)
     binary = {query: binary_judgments(judged.relevant, judged.grades) for query, judged in judgments.items()}
-    evaluation = evaluate_runs(case_qrels(judgments, columns).with_evidence(evidence), [run], measures)
+    stated = Conventions(rel=1)  # which only graded measures see: for the others, the lists say what is relevant
+    qrels = case_qrels(judgments, columns).with_evidence(evidence)
+    evaluation = evaluate_runs(qrels, [run], measures, conventions=stated)
     evaluation = replace(evaluation, texts=texts or {}, joined=(replace(evaluation.joined[0], run=run),))
     if graded == binary:
         return evaluation

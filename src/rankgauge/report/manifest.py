@@ -52,7 +52,7 @@ CONVENTIONS_SHAPE = {
     "compat": str,
     "query_set": str,
     "no_relevant": str,
-    "rel": float,
+    "rel": Maybe(float),
     "graded": bool,
     "split": Maybe(str),
 }

@@ -19,6 +19,7 @@ from rankgauge.adapters.pipeline.paired_values import (
 from rankgauge.core.formatting import number, plural, text_of
 from rankgauge.core.result_views import Columns, SummaryTable, Tabular
 from rankgauge.errors import InputError, InputTypeError, shown
+from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import evaluate
 from rankgauge.measures.measure import Measure
 from rankgauge.stats.results import Interval
@@ -120,7 +121,8 @@ def gate_efficiency(
     wrongly_retrieved = tuple(query for query in ran if ran[query] and not needs[query])
     # The queries with retrieval are a set that should equal the set of those that need it.
     with_retrieval, in_need = [query for query in ran if ran[query]], [query for query in needs if needs[query]]
-    shares = evaluate({"gate": in_need}, {"gate": with_retrieval}, ["SetP", "SetR"]) if ran else None
+    judged, found = {"gate": in_need}, {"gate": with_retrieval}
+    shares = evaluate(judged, found, ["SetP", "SetR"], conventions=Conventions(no_relevant="zero")) if ran else None
     return GateEfficiency(
         efficiency=100 * saved / len(ran) if ran else None,
         n=len(ran),

@@ -155,7 +155,7 @@ def _show_sample(human: str, runs: tuple[str, ...], settings: Settings, view: Vi
     rows = estimate_from_sample(
         read_judgments(human),
         [as_run(run, reading) for run in runs],
-        rel=settings.conventions.rel,
+        rel=settings.conventions.grade,
         confidence=settings.statistics.confidence,
     )
     write_document(sampled_document(rows), view.format)

@@ -227,7 +227,8 @@ class MappingReader:
         if self._is_seen(query, number):
             return
         try:
-            entry_rows.add(number, query, read_entries(value, self.kind), is_list=not isinstance(value, JsonPairs))
+            given = [] if value is None and self.kind == "qrels" else value  # null expects nothing, as an empty list
+            entry_rows.add(number, query, read_entries(given, self.kind), is_list=not isinstance(value, JsonPairs))
         except StructureError as error:
             found = f"{error} for query {shown(query)}"
             self.faults.add("shape", [number], expected=error.expected or STRUCTURES, found=found, action=error.hint)
