@@ -506,3 +506,123 @@ def test_grades_between_0_and_1_need_a_grade_of_relevance(tmp_path: Path, comman
         assert evaluate(data, results, measure, conventions=Conventions(rel=1))[f"{measure}"] == 0  # as it is said
     with pytest.raises(InputError, match="3 grades between 0 and 1"):
         compare(labels, [results, results])
+
+
+# -- forbidden documents: cells with several, near misses, unused keys -------------------------------------------------
+
+
+@pytest.mark.parametrize("cell", ["y;z", "y, z", "y|z", '"[""y"", ""z""]"'])
+def test_a_cell_of_forbidden_documents_is_split_as_one_of_relevant_ones(
+    tmp_path: Path, command: Command, cell: str
+) -> None:
+    rows = f"question,relevant,forbidden\nt1,a,{cell if cell[0] == chr(34) else chr(34) + cell + chr(34)}\nt0,a,z\n"
+    (tmp_path / "cases.csv").write_text(rows)
+    (tmp_path / "run.json").write_text(json.dumps({"t1": ["b", "z"], "t0": ["a"]}))
+    done = command("gate", tmp_path / "cases.csv", tmp_path / "run.json", "--no-leaks", "--format", "json")
+    assert (done.code, json.loads(done.out)["gate"]["verdict"]) == (1, "fail")
+
+
+NEAR = ["Beta/", "/beta/", "BETA/", "beta", "./beta/x.md", "beta\\x.md", "beta/X.md", "/beta/x.md", "beta/x"]
+NEAR_RULES = ["id = beta/X.md", "id under /beta/", "id under Beta/", "status = Retired"]
+
+
+@pytest.mark.parametrize("entry", NEAR)
+def test_a_forbidden_entry_that_is_nearly_an_id_or_a_folder_is_an_error(
+    tmp_path: Path, command: Command, entry: str
+) -> None:
+    row = found("q", "docs/a.md", "beta/x.md", relevant=["docs/a.md"], forbidden=[entry])
+    done = command("gate", lines(tmp_path / "log.jsonl", row), "--no-leaks")
+    assert (done.code, "is nearly the same" in done.err) == (2, True)
+    row["forbidden"] = ["gamma/", "delta.md"]
+    done = command("gate", lines(tmp_path / "log.jsonl", row), "--no-leaks")
+    assert (done.code, "2 of 2 forbidden entries and rules match no id seen" in done.out + done.err) == (0, True)
+
+
+@pytest.mark.parametrize("rule", NEAR_RULES)
+def test_a_rule_that_nearly_forbids_a_result_is_an_error(tmp_path: Path, command: Command, rule: str) -> None:
+    results = [
+        {"id": "docs/a.md", "metadata": {"status": "live"}},
+        {"id": "beta/x.md", "metadata": {"status": "retired"}},
+    ]
+    path = lines(tmp_path / "log.jsonl", {"query_id": "q", "relevant": ["docs/a.md"], "retrieved": results})
+    done = command("gate", path, "--no-leaks", "--forbid", rule)
+    assert (done.code, "is nearly the same" in done.err) == (2, True)
+    assert command("gate", path, "--no-leaks", "--forbid", rule.lower().replace("/beta/", "beta/")).code == 1
+    assert command("gate", path, "--no-leaks", "--forbid", "status = secret").code == 0
+
+
+def test_a_key_of_forbidden_documents_that_is_not_used_is_named_in_a_log_too(tmp_path: Path, command: Command) -> None:
+    row = found("q", "a", "z", relevant=["a"], must_not_retrieve=["z"])
+    path = lines(tmp_path / "log.jsonl", row, {**row, "query_id": "p"})
+    done = command("evaluate", path, "-m", "RR")
+    assert (done.code, "must_not_retrieve is not used" in done.err) == (0, True)
+    with pytest.warns(RankgaugeWarning, match="must_not_retrieve is not used"):
+        evaluate(path, measures="RR")
+
+
+# -- flags ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [{"grades": {}}, {"evidence": []}, {"relevant": []}, {"relevant": None}])
+def test_a_case_with_an_answer_needs_labels_under_whatever_key(
+    tmp_path: Path, command: Command, labels: dict[str, Any]
+) -> None:
+    rows = [found("p", "a", relevant=["a"]), found("q", "a", answerable=True, **labels)]
+    for order in (rows, rows[::-1]):
+        if "relevant" not in labels:
+            order = [
+                {
+                    **row,
+                    **(
+                        {next(iter(labels)): [["a"]] if "evidence" in labels else {"a": 1}} if "relevant" in row else {}
+                    ),
+                }
+                for row in order
+            ]
+        done = command("evaluate", lines(tmp_path / "log.jsonl", *order), "-m", "RR")
+        assert (done.code, "which has an answer by its flag" in done.err) == (2, True), done.err
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_a_flag_alone_makes_a_case_whatever_its_place(
+    tmp_path: Path, command: Command, is_first: bool, suffix: str
+) -> None:
+    cases = [{"query_id": "p", "relevant": ["a"]}, {"query_id": "q", "answerable": False}]
+    cases = cases[::-1] if is_first else cases
+    path = tmp_path / f"cases.{suffix}"
+    path.write_text(json.dumps(cases) if suffix == "json" else "".join(json.dumps(case) + "\n" for case in cases))
+    (tmp_path / "run.json").write_text(json.dumps({"p": ["a"], "q": ["a"]}))
+    done = command("evaluate", path, tmp_path / "run.json", "-m", "FalseAnswer", "-m", "RR", "--format", "json")
+    measured = values(done)
+    assert (measured["FalseAnswer"]["value"], measured["RR"]["value"]) == (1.0, 1.0)
+
+
+def test_a_flag_wins_in_a_log_that_is_matched_by_text(tmp_path: Path, command: Command) -> None:
+    results = [{"id": "1", "text": "the reset of a device"}]
+    rows: list[dict[str, Any]] = [
+        {"query_id": "p", "retrieved": results, "must_contain": ["reset"]},
+        {"query_id": "q", "retrieved": results, "must_contain": ["reset"], "answerable": False},
+    ]
+    path = lines(tmp_path / "log.jsonl", *rows)
+    done = command("evaluate", path, "--match", "text", "-m", "FalseAnswer", "-m", "RR", "--format", "json")
+    measured = values(done)
+    assert (measured["FalseAnswer"]["value"], measured["RR"]["value"], measured["RR"]["n"]) == (1.0, 1.0, 1)
+
+
+CASES = [{"question": f"t{number}", "expected_sources": ["a"]} for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    "around",
+    [{"suites": [{"name": "s", "cases": CASES}]}, {"groups": {"x": CASES}}, {"suite": {"tests": CASES}}],
+)
+def test_an_object_beside_a_nested_list_never_replaces_the_cases(
+    tmp_path: Path, command: Command, around: dict[str, Any]
+) -> None:
+    document = {"defaults": {"question": "other", "expected_sources": ["b"]}, **around}
+    (tmp_path / "run.json").write_text(json.dumps({"other": ["b"], **{case["question"]: ["x"] for case in CASES}}))
+    for name, text in (("cases.json", json.dumps(document)), ("cases.yaml", yaml.safe_dump(document))):
+        (tmp_path / name).write_text(text)
+        done = command("gate", tmp_path / name, tmp_path / "run.json", "--require", "RR>=1")
+        assert done.code in (1, 2), done.out

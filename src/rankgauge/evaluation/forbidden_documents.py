@@ -7,7 +7,7 @@ is forbidden: equality, inequality, or a prefix. Nothing is executed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from rankgauge.core.dataclass import dataclass
@@ -143,22 +143,66 @@ SLASH, EXTENSION = "/", re.compile(r"\.[a-z]{1,5}$")
 
 
 def unseen_entries(entries: Collection[str], seen: Collection[str], source: str) -> list[str]:
-    """The entries that are no id, and no folder of one; raises if one is nearly an id: the list means that.
+    """The entries that are no id, and no folder of one; raises if one is nearly an id or a folder: the list means that.
 
-    Nearly is but for case, a slash at the beginning or the end, or an extension that only one of them has.
+    Nearly is but for case, slashes at the beginning or the end, or an extension that only one of them has.
     """
     unseen = [entry for entry in entries if entry not in seen and not _has_one(entry, seen)]
-    plain = {_plain(name): name for name in seen} if unseen else {}
+    if not unseen:
+        return []
+    plain = _plain_forms(seen)
     bare = {EXTENSION.sub("", form): name for form, name in plain.items()}
     for entry in unseen:
         form = _plain(entry)
         close = plain.get(form) or plain.get(EXTENSION.sub("", form)) or bare.get(form)
         if close is not None:
-            raise InputError(
-                f"{source}: no id is the forbidden {shown(entry)}, but {shown(close)} is nearly the same",
-                hint="write forbidden documents as the results have them, and folders with / at the end",
-            )
+            raise _nearly(source, f"the forbidden {shown(entry)}", close)
     return unseen
+
+
+def check_rules(
+    rules: Iterable[ForbiddingRule],
+    seen: Collection[str],
+    metadata: Mapping[str, Mapping[str, Any]],
+    source: str,
+) -> None:
+    """Raise if what a rule forbids, which forbade nothing, is nearly an id, a folder, or a value of its field."""
+    for rule in rules:
+        if rule.case_fields or rule.operator not in ("=", "under"):
+            continue
+        if rule.field == ID:
+            is_there = rule.value in seen or (rule.operator == "under" and any(map(_begins(rule.value), seen)))
+            close = None if is_there else _plain_forms(seen).get(_plain(rule.value))
+        else:
+            values = {text for fields in metadata.values() for text in field_texts(fields, rule.field)}
+            near = [text for text in sorted(values) if text.casefold() == rule.value.casefold()]
+            close = None if rule.value in values or not near else near[0]
+        if close is not None:
+            raise _nearly(source, f"what the rule {shown(rule.text)} forbids", close)
+
+
+def _begins(text: str) -> Callable[[str], bool]:
+    return lambda name: name.startswith(text)
+
+
+def _nearly(source: str, what: str, close: str) -> InputError:
+    return InputError(
+        f"{source}: nothing is {what}, but {shown(close)} is nearly the same",
+        hint="write forbidden documents as the results have them, and folders with / at the end",
+    )
+
+
+def _plain_forms(names: Iterable[str]) -> dict[str, str]:
+    """Each id and each folder of one, by its plain form."""
+    forms: dict[str, str] = {}
+    for name in names:
+        end = name.find(SLASH)
+        while end >= 0:
+            forms.setdefault(_plain(name[:end]), name[: end + 1])
+            end = name.find(SLASH, end + 1)
+        forms[_plain(name)] = name
+    forms.pop("", None)
+    return forms
 
 
 def _has_one(entry: str, seen: Collection[str]) -> bool:
@@ -166,12 +210,4 @@ def _has_one(entry: str, seen: Collection[str]) -> bool:
 
 
 def _plain(name: str) -> str:
-    return name.casefold().strip(SLASH)
-
-
-def pairs_by_query(pairs: Iterator[tuple[str, str]]) -> dict[str, list[str]]:
-    """Documents by query, of rows that have one of each."""
-    documents: dict[str, list[str]] = {}
-    for query, doc in pairs:
-        documents.setdefault(query, []).append(doc)
-    return documents
+    return name.casefold().replace("\\", SLASH).removeprefix("./").strip(SLASH)

@@ -22,7 +22,7 @@ from rankgauge.core.ranking import UNRANKED
 from rankgauge.core.run import Run, RunExtras, Status
 from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.evaluation.conventions import Conventions
-from rankgauge.evaluation.forbidden_documents import SLASH, check_fields, parse_rule, unseen_entries
+from rankgauge.evaluation.forbidden_documents import SLASH, check_fields, check_rules, parse_rule, unseen_entries
 from rankgauge.measures.measure import Measure
 from rankgauge.stats.proportions import auroc
 
@@ -189,7 +189,7 @@ class _QueryFacts:
         entries = dict.fromkeys(chain.from_iterable(self.qrels.forbidden.values()))
         self.unseen = unseen_entries(entries, seen, self.joined.name)
         folders = {entry for entry in entries if entry.endswith(SLASH) and entry not in seen}
-        unused = dict.fromkeys(rule.text for rule in rules if rule.is_about_ids)
+        unused_rules = {rule.text: rule for rule in rules}
         leaks: list[Leak] = []
         for number, name in enumerate(self.names):
             case = {column: values[number] for column, values in columns.items()}
@@ -214,8 +214,9 @@ class _QueryFacts:
                         hint="correct the labels, the metadata, or the rule",
                     )
                 leaks.append(Leak(name, doc, place, reason))
-                unused.pop(reason, None)
-        self.unseen += unused
+                unused_rules.pop(reason, None)
+        check_rules(unused_rules.values(), seen, metadata, self.joined.name)
+        self.unseen += [rule.text for rule in unused_rules.values() if rule.is_about_ids]
         return leaks
 
     def _relevant_documents(self) -> dict[str, set[str]]:

@@ -486,7 +486,7 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
             )
         used.update(dict.fromkeys(keys))
         own = grades.setdefault(query, {})
-        if "retrieved" not in log.keys and denies_answer(record):
+        if answerable_flag(record) is False if "retrieved" in log.keys else denies_answer(record):
             continue
         for key, meaning in keys.items():
             value: Any = record.get(key)

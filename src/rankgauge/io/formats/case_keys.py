@@ -261,7 +261,10 @@ def is_case(record: Mapping[str, Any]) -> bool:
     has_fields = bool(names_for(names, "query")) and any(
         stem_size(name) and not is_answer(name) and is_plain_list(value) and value for name, value in record.items()
     )
-    has_labels = has_labels or has_objects or has_fields
+    has_flag = bool(names_for(names, "id")) and any(
+        is_flag_name(name) and is_expectation(name) and truth(value) is not None for name, value in record.items()
+    )
+    has_labels = has_labels or has_objects or has_fields or has_flag
     return (has_text and not has_document) or has_labels or has_grades or has_results or _has_nested_text(record)
 
 
@@ -425,10 +428,10 @@ class Unused:
     text: str
 
 
-K_UNUSED = "k-unused"
+FORBIDDEN_UNUSED, K_UNUSED = "forbidden-unused", "k-unused"
 UNUSED = (
     Unused(
-        "forbidden-unused",
+        FORBIDDEN_UNUSED,
         re.compile(r"forbid(?:den)?\w*|reject(?:ed)?(?:ids?|docs?)?|mustnot\w*|shouldnot\w*|notexpected\w*|afterids?"),
         "{key} is not used; if it lists documents that must not be returned: --column forbidden={key} -m Leak@10",
     ),

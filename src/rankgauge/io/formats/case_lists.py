@@ -247,10 +247,17 @@ def _is_one_case(document: JsonPairs) -> bool:
 
 
 def lists_cases(document: JsonPairs) -> bool:
-    """Whether an object has a list of cases with the texts of queries: it is around them, whatever else it has."""
-    return any(
-        isinstance(value, list) and not isinstance(value, JsonPairs) and _have_texts(value) for _, value in document
-    )
+    """Whether an object has a list of cases with the texts of queries, however deep: it is around them."""
+    return any(_holds_cases(value) for _, value in document)
+
+
+def _holds_cases(value: Any) -> bool:
+    """Whether a value is a list of cases with texts, or has one in its objects."""
+    if isinstance(value, JsonPairs):
+        return lists_cases(value)
+    if not isinstance(value, list):
+        return False
+    return _have_texts(value) or any(lists_cases(item) for item in value[:SAMPLE] if isinstance(item, JsonPairs))
 
 
 def _have_texts(items: Sequence[Any]) -> bool:

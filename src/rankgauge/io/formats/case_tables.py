@@ -121,12 +121,12 @@ def document_columns(names: Sequence[str]) -> list[str]:
 def _cell_role(name: str, texts: Sequence[str], columns: Columns) -> str | None:
     """What the cells of a column are: ids, grades as JSON, a number; None if text."""
     if name in columns.values():
-        return "ids" if name == columns.get("relevant") else None
+        return "ids" if name in (columns.get("relevant"), columns.get("forbidden")) else None
     kind = label_kind(name)
     if kind is not None:
         return None if kind == "bare" and _are_sentences(texts) else "ids"
     normalized = normalize_name(name)
-    if normalized in map(normalize_name, KEYS["retrieved"][0]):
+    if normalized in map(normalize_name, KEYS["retrieved"][0]) or names_for([name], "forbidden"):
         return "ids"
     if names_for([name], "grades"):
         return "grades"

@@ -140,7 +140,7 @@ class Log:
     def _check_flags(self, faults: Faults, empty: Sequence[bytes]) -> None:
         """Report flags that are neither true nor false, and cases that have an answer and list nothing."""
         names = [name for name in self.records.names if is_flag_name(name)]
-        key = self.keys.get("relevant")
+        keys = [self.keys[role] for role in ("relevant", "grades", "evidence") if role in self.keys]
         nothing = set(empty)
         for row, query in self.queries.items() if names else ():
             record, line = self.records.records[row], int(self.records.line[row])
@@ -148,7 +148,8 @@ class Log:
                 if is_wrong_flag(name, record.get(name)):
                     found = f"{describe_json(record[name])} as {shown(name)}"
                     faults.add("flag", [line], expected="true or false", found=found)
-            if query in nothing and key is not None and key in record and claims_answer(record):
+            key = next((key for key in keys if key in record), None)
+            if query in nothing and key is not None and claims_answer(record):
                 expected = f"relevant documents for query {shown(query)}, which has an answer by its flag"
                 faults.add("flag", [line], expected=expected, found=f"none under {shown(key)}")
 

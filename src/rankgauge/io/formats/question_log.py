@@ -23,6 +23,7 @@ from rankgauge.errors import InputError, Note, shown, warn_user
 from rankgauge.io.byte_streams import ByteStream
 from rankgauge.io.faults import Faults
 from rankgauge.io.formats.case_keys import (
+    FORBIDDEN_UNUSED,
     holds_labels,
     is_case,
     names_for,
@@ -121,11 +122,11 @@ def _log_of(faults: Faults, table: CaseRecords, columns: Columns, fields: Sequen
 
 
 def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
-    """What to know of test cases; the keys of a log of results are those of its program."""
+    """What to know of test cases; of a log, whose keys are those of its program, only of forbidden documents."""
+    used, names = [key for role, key in found.keys.items() if role != "k"], table.records.names
     if "retrieved" in found.keys:
-        return [*table.notes, *found.notes]
-    used = [key for role, key in found.keys.items() if role != "k"]
-    names = table.records.names
+        forbidden = [note for note in unused_notes(source, names, used) if note.code == FORBIDDEN_UNUSED]
+        return [*table.notes, *found.notes, *forbidden]
     has_text_rules = "match" in names and any(record.get("match") == "text" for record in table.records.records)
     return [*table.notes, *found.notes, *unused_notes(source, names, used, has_text_rules)]
 
