@@ -349,6 +349,19 @@ def test_questions_get_ids_that_a_run_can_hold(
     assert read_run("run.trec").queries.to_text() == ["q1", "q2"]
     texts = [json.loads(line) for line in (tmp_path / "run.trec.queries.jsonl").read_text().splitlines()]
     assert texts == [{"_id": "q1", "text": "How do I reset it?"}, {"_id": "q2", "text": "Where is my invoice?"}]
+    done = command(*words, "run.trec", "--restart")
+    assert done.code == 0, done.err  # the same ids again
+    (tmp_path / "mine.trec.queries.jsonl").write_text("mine\n")
+    (tmp_path / "other").write_text("other\n")
+    (tmp_path / "linked.trec.queries.jsonl").symlink_to(tmp_path / "other")
+    for name, kept, content in (
+        ("mine.trec", "mine.trec.queries.jsonl", "mine\n"),
+        ("linked.trec", "other", "other\n"),
+    ):
+        done = command(*words, name)
+        assert (done.code, "already there, and the ids of the questions would go into it" in done.err) == (2, True)
+        assert (tmp_path / kept).read_text() == content
+        assert not (tmp_path / name).exists()
     assert command(*words, "run.jsonl").code == 0  # a log holds questions as they are
     assert read_run("run.jsonl").queries.to_text() == ["How do I reset it?", "Where is my invoice?"]
 
@@ -404,6 +417,35 @@ def test_an_entry_that_is_nearly_an_id_is_an_error(tmp_path: Path, command: Comm
 def test_documents_with_other_extensions_are_other_documents(tmp_path: Path, command: Command) -> None:
     path = lines(tmp_path / "log.jsonl", found("q", "x", "docs/a.md", relevant=["x"], forbidden=["docs/a.txt"]))
     assert command("gate", path, "--no-leaks").code == 0
+
+
+GATE = ("gate", "--require", "RR>=0")
+
+
+@pytest.mark.parametrize("retriever", ["./search.py:find", "search:find"])
+@pytest.mark.parametrize(
+    ("verb", "option"),
+    [*((("evaluate",), one) for one in ("-o", "--html")), *((GATE, one) for one in ("-o", "--html", "--summary"))],
+)
+def test_no_output_replaces_the_code_of_a_retriever_or_the_configuration(
+    tmp_path: Path,
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    retriever: str,
+    verb: tuple[str, ...],
+    option: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    code = "def find(query): return ['a']\n"
+    (tmp_path / "search.py").write_text(code)
+    (tmp_path / "c.yaml").write_text("measures: [RR]\n")
+    lines(tmp_path / "cases.jsonl", {"query": "one", "relevant_ids": ["a"]})
+    for path in ("search.py", "c.yaml", "cases.jsonl"):
+        before = Path(path).read_text()
+        done = command(verb[0], "cases.jsonl", retriever, *verb[1:], "--config", "c.yaml", option, path)
+        assert (done.code, "would overwrite the input" in done.err) == (2, True), done.err
+        assert Path(path).read_text() == before
 
 
 # -- numbers by name that are no documents ---------------------------------------------------------------------------

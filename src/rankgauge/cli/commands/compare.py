@@ -116,7 +116,7 @@ def compare_command(
     named = sources.split(qrels, runs)
     check_one_stdin(*named.files)
     named.check_asking(also=("k",))
-    output.check(*named.files, reads_history=any(map(is_history, runs)))
+    output.check(*named.kept, reads_history=any(map(is_history, runs)))
     results = named.results
     baseline = chosen_baseline(settings.baseline, results)
     with collected_notes() as notes:

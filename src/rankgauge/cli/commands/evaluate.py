@@ -190,7 +190,7 @@ def evaluate_command(
         )
     check_one_stdin(*named.files)
     named.check_asking(also=("k", "out"))
-    output.check(*named.files, reads_history=any(map(is_history, runs)))
+    output.check(*named.kept, reads_history=any(map(is_history, runs)))
     journals = check_run_output(asking, named)
     with collected_notes() as notes:
         reading = output.reading(sources.reading(reading))

@@ -19,7 +19,7 @@ from rankgauge.cli.printing import collected_notes, print_message, print_warning
 from rankgauge.config.retriever_settings import BenchmarkSettings
 from rankgauge.core.formatting import plural
 from rankgauge.core.settings import Section, setting_of
-from rankgauge.errors import Note, UsageError, printable, shown, write_errors
+from rankgauge.errors import InputError, Note, UsageError, printable, shown, write_errors
 from rankgauge.io.atomic_files import check_outputs, write_atomically
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.io.corpus.corpus import Corpus
@@ -218,7 +218,7 @@ def runs_fetch_command(
     check_outputs([*(path for files in outputs.values() for path in files.paths.values()), *texts], inputs=inputs)
     if named is not None:
         queries = named
-        write_questions(texts[0], queries, inputs)
+        write_questions(texts[0], queries)
     for files in outputs.values():
         check_journal(journal_path(files.out), fetching.resume)
     fetches = [Fetch.open(one, sources[one.name], queries, outputs[one.name]) for one in chosen]
@@ -231,11 +231,22 @@ def runs_fetch_command(
 QUESTIONS_SUFFIX = ".queries.jsonl"
 
 
-def write_questions(path: str, queries: Queries, inputs: Sequence[str]) -> None:
-    """Write the ids that questions got, because a TREC run cannot hold the questions, and say so."""
-    with write_atomically(path, inputs=inputs) as file:
-        for name, text in queries.known_texts().items():
-            file.write(json_bytes({"_id": name, "text": text}) + b"\n")
+def write_questions(path: str, queries: Queries) -> None:
+    """Write the ids that questions got, because a TREC run cannot hold the questions, and say so.
+
+    The user did not choose the name: a file that has anything else is an error, and so is a link.
+    """
+    content = b"".join(json_bytes({"_id": name, "text": text}) + b"\n" for name, text in queries.known_texts().items())
+    target = Path(path)
+    if target.is_symlink() or (target.exists() and not (target.is_file() and target.read_bytes() == content)):
+        raise InputError.at(
+            path,
+            None,
+            "already there, and the ids of the questions would go into it",
+            hint="move it away, or write a log, which has the questions: -o results.jsonl",
+        )
+    with write_atomically(path) as file:
+        file.write(content)
     names = queries.ids.to_text()
     print_message(f"questions are named {names[0]} to {names[-1]}: wrote their texts to {printable(path, None)}")
 

@@ -267,8 +267,9 @@ def gate_command(
     inputs = [*named.files, *named_files(*baselines, output.corpus, request.allow)]
     check_one_stdin(*inputs)
     _check_asking(named, baselines)
-    output.page.check(*inputs)
-    check_outputs((output.summary, output.path, asking.out), inputs=inputs)
+    kept = [*named.kept, *inputs]
+    output.page.check(*kept)
+    check_outputs((output.summary, output.path, asking.out), inputs=kept)
     journals = check_run_output(asking, named)
     if is_given("measures") and not baselines:
         raise UsageError(

@@ -14,6 +14,7 @@ from rankgauge.cli.options.declared_options import (
     RARE_SET,
     Command,
     Option,
+    config_file,
     configuration,
     declared_options,
     flag_of,
@@ -109,6 +110,13 @@ class NamedInputs:
         return tuple(name for name in named if name is not None and _is_file(name))
 
     @property
+    def kept(self) -> tuple[str, ...]:
+        """Every file that no output may replace: what is read, the code of live retrievers, and the configuration."""
+        config = config_file(click.get_current_context())
+        code = (path for name in self.results if not _is_file(name) for path in _files_behind(name))
+        return (*self.files, *code, *([] if config is None else [config]))
+
+    @property
     def corpus(self) -> str | None:
         """The documents: of a command that also shows them, or of one that only matches labels by text with them."""
         return self.sources.documents or click.get_current_context().params.get("corpus")
@@ -181,6 +189,13 @@ class NamedInputs:
 
         options = GoldOptions(sources.coverage, sources.tolerance)
         return {"chunks": list(sources.chunks) or None, "documents": self.corpus, "options": options}
+
+
+def _files_behind(name: str) -> list[str]:
+    """The files that a live retriever may be in: its description, ``FILE.py:NAME`` or ``MODULE:NAME``."""
+    before, _, _ = name.rpartition(":")
+    named = (name, before, before.replace(".", "/") + ".py")
+    return [path for path in named if path and "\0" not in path and Path(path).is_file()]
 
 
 def _is_file(name: str) -> bool:

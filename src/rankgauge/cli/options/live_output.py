@@ -25,7 +25,7 @@ def check_run_output(asking: Asking, named: NamedInputs) -> list[Path]:
     from rankgauge.rag.live import live_journals
     from rankgauge.retrieval.journal import check_journal
 
-    check_writable(asking.out, inputs=named.files)
+    check_writable(asking.out, inputs=named.kept)
     live = [name for name in named.results if is_live(name)]
     if len(live) > 1 and not is_log_name(asking.out):
         raise UsageError(
