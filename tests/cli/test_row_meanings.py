@@ -26,6 +26,7 @@ from rankgauge import (
 from rankgauge.errors import InputTypeError
 from rankgauge.io.formats.log_writer import write_log
 from rankgauge.io.formats.trec import write_run
+from rankgauge.retrieval import fuse
 from tests.conftest import Outcome
 
 Command = Callable[..., Outcome]
@@ -668,3 +669,54 @@ def test_an_object_beside_a_nested_list_never_replaces_the_cases(
         (tmp_path / name).write_text(text)
         done = command("gate", tmp_path / name, tmp_path / "run.json", "--require", "RR>=1")
         assert done.code in (1, 2), done.out
+
+
+# -- scores that were given, and numbers that only give the order ------------------------------------------------------
+
+
+def test_rank_numbers_beside_scores_are_no_scores(tmp_path: Path, command: Command) -> None:
+    """A run made of a log has rank numbers where scores are equal; a threshold on them would be one on ranks."""
+    rows = [
+        {"query_id": "q", "relevant": ["a"], "retrieved": scored(a=0.8, b=0.4)},
+        {"query_id": "n", "relevant": [], "retrieved": scored(a=0.4, b=0.4)},
+    ]
+    log, run = lines(tmp_path / "log.jsonl", *rows), tmp_path / "run.trec"
+    threshold = ("-m", "FalseAnswer", "--set", "measures.min_score=0.5", "--format", "json")
+    assert values(command("evaluate", log, *threshold))["FalseAnswer"]["value"] == 0
+    assert command("convert", log, run).code == 0
+    done = command("evaluate", log, run, *threshold)
+    assert (done.code, "rank numbers in their place ('n')" in done.err) == (2, True)
+
+
+def test_fusion_sums_the_scores_that_were_given(tmp_path: Path) -> None:
+    first = lines(tmp_path / "first.jsonl", {"query_id": "n", "retrieved": scored(a=0.4, b=0.4)})
+    second = lines(tmp_path / "second.jsonl", {"query_id": "n", "retrieved": scored(c=0.9, b=0.5)})
+    fused = fuse([read_run(first), read_run(second)], "combsum", normalization="none")
+    assert dict(zip(fused.docs.to_text(), fused.scores.tolist(), strict=True)) == pytest.approx(
+        {"a": 0.4, "b": 0.9, "c": 0.9}
+    )
+
+
+def test_a_query_that_a_baseline_run_never_had_is_not_lost(tmp_path: Path, command: Command) -> None:
+    names = [f"q{number:02}" for number in range(12)]
+    (tmp_path / "cases.json").write_text(json.dumps([{"id": q, "query": q, "relevant": ["a"]} for q in names]))
+    (tmp_path / "before.trec").write_text("".join(f"{q} Q0 a 1 1 x\n" for q in names[:6]))
+    now = lines(tmp_path / "now.jsonl", *(found(q, "a") for q in names[:6]))
+    done = command("gate", tmp_path / "cases.json", now, "--baseline", tmp_path / "before.trec", "-m", "RR")
+    assert done.code == 0, done.out
+    fewer = lines(tmp_path / "fewer.jsonl", *(found(q, "a") for q in names[:5]))
+    done = command("gate", tmp_path / "cases.json", fewer, "--baseline", tmp_path / "before.trec", "-m", "RR")
+    assert (done.code, "1 query of the baseline has no value now (q05)" in done.out) == (1, True)
+
+
+@pytest.mark.parametrize("measure", ["FalseAnswer", "WrongRefusal", "RightRefusal", "RightAnswer@5", "faithfulness"])
+def test_a_benchmark_shows_measures_that_no_document_makes_up(tmp_path: Path, command: Command, measure: str) -> None:
+    rows = [
+        found("q1", "a", "b", question="one", relevant=["a"], faithfulness=0.5),
+        found("q2", "b", "a", question="two", relevant=["a"], faithfulness=0.75),
+        found("q3", "b", question="three", relevant=[], faithfulness=1),
+    ]
+    log = lines(tmp_path / "log.jsonl", *rows)
+    done = command("benchmark", "run", log, "-o", tmp_path / "out", "-m", measure, "-m", "nDCG@10")
+    assert done.code == 0, done.err
+    assert command("benchmark", "verify", tmp_path / "out").code == 0

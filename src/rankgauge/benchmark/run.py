@@ -489,8 +489,9 @@ class SystemRunner:
         if not len(run):
             raise RetrieverError("it has no documents for any query")
         is_spaced = has_white_space(run.queries) or has_white_space(run.docs)
-        path = run_path(name, is_log=is_spaced or bool(lost_extras(run.extras)))
         extras = run.extras
+        has_numbers = extras is not None and bool(extras.numbers)
+        path = run_path(name, is_log=is_spaced or has_numbers or bool(lost_extras(extras)))
         if is_log_name(path):
             write_log(self.folder / path, replace(run, name=name))
         else:

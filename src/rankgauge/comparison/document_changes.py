@@ -124,4 +124,5 @@ def _prefixes(hits: Hits, queries: Ints) -> Hits:
         judged=hits.judged[within(here, hits.judged_offsets)],
         columns={name: values[here] for name, values in hits.columns.items()},
         by_group=None if hits.by_group is None else hits.by_group.take(here, hits.judged_offsets),
+        answers=None if hits.answers is None else hits.answers.select(here),
     )

@@ -53,8 +53,8 @@ class QueryAnswers:
     guards: int = 0  # how many documents, folders and rules forbid something
     unseen: tuple[str, ...] = ()  # those of them that match no id of the results or the labels
 
-    def select(self, keep: Mask) -> QueryAnswers:
-        """Some of the queries."""
+    def select(self, keep: Mask | Ints) -> QueryAnswers:
+        """Some of the queries, by a mask or by their numbers."""
         return replace(
             self,
             is_unanswerable=self.is_unanswerable[keep],

@@ -343,6 +343,19 @@ class Run(HtmlView):
             self, scores=frozen(scores), extras=(self.extras or RunExtras()).with_given(RunExtras(given=given))
         )
 
+    @cached_property
+    def own_scores(self) -> Floats:
+        """The scores, with those that were given in place of the numbers that give a list its order."""
+        given = {} if self.extras is None else {query: own for query, own in self.extras.given.items() if own}
+        if not given:
+            return self.scores
+        scores, docs, bounds = self.scores.copy(), self.docs.to_text(), self.offsets.tolist()
+        for number, query in enumerate(self.queries.to_text()):
+            own = given.get(query, {})
+            for row in range(bounds[number], bounds[number + 1]) if own else ():
+                scores[row] = own.get(docs[row], scores[row])
+        return frozen(scores)
+
     def top(self, depth: int, compat: ranking.Compat = "trec_eval-9") -> Run:
         """The first ``depth`` results of each query, in rank order."""
         best = self.ranked(compat)

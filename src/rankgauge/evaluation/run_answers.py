@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankgauge.core.arrays import Floats
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import listing, plural
 from rankgauge.core.hits import Joined
@@ -55,6 +56,11 @@ def with_answers(qrels: Qrels, joined: Joined, measures: Sequence[Measure], conv
         )
     answers = _QueryFacts(qrels, joined, run, conventions).answers(is_guarding)
     return replace(joined, hits=replace(joined.hits, answers=answers))
+
+
+def _are_rank_numbers(scores: Floats) -> bool:
+    """Whether the scores of several results are n, n − 1, …, 1."""
+    return len(scores) > 1 and np.array_equal(scores, np.arange(len(scores), 0, -1))
 
 
 def forbidden_by_rules(joins: Iterable[Joined]) -> dict[str, list[str]]:
@@ -131,11 +137,28 @@ class _QueryFacts:
                 hint='give each result its score: {"id": "…", "score": 0.8}, or say of each query whether it was '
                 'refused: "refused": true',
             )
+        if least is not None and has_scores and not self.extras.refused:
+            self._check_no_rank_numbers()
         is_answered: Mask = sizes > 0 if least is None else top >= least
         for number, name in enumerate(self.names):
             if name in self.extras.refused:
                 is_answered[number] = not self.extras.refused[name]
         return is_answered
+
+    def _check_no_rank_numbers(self) -> None:
+        """Raise if some lists have descending rank numbers in place of scores, as a run may that was made of a log."""
+        begins, scores = self.run.offsets.tolist(), self.run.scores
+        if np.array_equal(scores, np.floor(scores)):
+            return  # they may be counts
+        rows = {name: row for name, row in zip(self.names, self.rows, strict=True) if row is not None}
+        lists = {name: scores[begins[row] : begins[row + 1]] for name, row in rows.items()}
+        ranked = [name for name, own in lists.items() if name not in self.extras.given and _are_rank_numbers(own)]
+        if ranked:
+            raise InputError(
+                f"{self.joined.name}: measures.min_score needs scores, and {plural(len(ranked), 'list')} of several "
+                f"have rank numbers in their place ({listing(map(shown, ranked), 3)})",
+                hint="name the log that has the scores",
+            )
 
     def _check_scores_fall(self) -> None:
         """Raise if scores rise along a list: nothing says which way a threshold would run."""

@@ -93,7 +93,7 @@ def pool_runs(runs: Sequence[Run], normalization: str, weights: Sequence[float] 
         ranks = ranking.rank(run.offsets, run.docs, run.scores).rank
         numbers = query_numbers[column]
         values, absent[numbers, column] = NORMALIZATIONS[normalization](
-            run.offsets, run.scores, ranks, candidates[numbers]
+            run.offsets, run.own_scores, ranks, candidates[numbers]
         )
         score[:, column] = absent[group, column]
         score[rows, column] = values

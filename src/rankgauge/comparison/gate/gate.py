@@ -515,7 +515,8 @@ def compare_with_baseline(
         (side.averaged & side.asked)[:, np.newaxis] & ~np.isnan(side.values[:, :gated])
         for side in (baseline.scores, scores)
     )
-    gone = (before & ~now).any(axis=1) & (scores.status != Status.FAILED)
+    is_there = (baseline.scores.status != Status.MISSING) & (scores.status != Status.FAILED)
+    gone = (before & ~now).any(axis=1) & is_there
     notes = [
         *result.notes,
         *baseline.spread_notes(),
