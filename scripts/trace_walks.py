@@ -45,11 +45,16 @@ class Walk:
 
 
 WALKS = (
-    Walk("evaluate", "evaluate qrels.trec runs/lexical.trec"),
-    Walk("compare", "compare qrels.trec runs/lexical.trec runs/vector.trec", after=("evaluate",)),
+    Walk("evaluate", "evaluate qrels.trec runs/lexical.trec --config none"),
+    Walk("compare", "compare qrels.trec runs/lexical.trec runs/vector.trec --config none", after=("evaluate",)),
     Walk("benchmark", "benchmark run rankgauge.yaml", by_folder=True, after=("evaluate", "compare")),
 )
-COUNTED = (WALKS[0], WALKS[1], Walk("gate", "gate qrels.trec runs/vector.trec --baseline runs/lexical.trec"), WALKS[2])
+COUNTED = (
+    WALKS[0],
+    WALKS[1],
+    Walk("gate", "gate qrels.trec runs/vector.trec --baseline runs/lexical.trec --config none"),
+    WALKS[2],
+)
 
 
 class Entries:
