@@ -404,7 +404,7 @@ def test_forbidden_entries_that_match_no_id_are_counted(tmp_path: Path, command:
     path = lines(tmp_path / "log.jsonl", found("q", "a", "b", relevant=["a"], forbidden=["nowhere", "x/"]))
     done = command("gate", path, "--no-leaks", "--forbid", "id under doc/beta/")
     assert done.code == 0
-    assert "3 of 3 forbidden entries and rules match no id seen: 'nowhere', 'x/', 'id under doc/beta/'" in done.err
+    assert "3 of 3 forbidden entries and rules match no id seen: 'nowhere', 'x/', 'id under doc/beta/'" in done.out
 
 
 @pytest.mark.parametrize("entry", ["Docs/A.md", "/docs/a.md", "docs/a", "docs/a.md/"])
@@ -669,6 +669,28 @@ def test_an_object_beside_a_nested_list_never_replaces_the_cases(
         (tmp_path / name).write_text(text)
         done = command("gate", tmp_path / name, tmp_path / "run.json", "--require", "RR>=1")
         assert done.code in (1, 2), done.out
+
+
+def test_unseen_entries_are_beside_the_verdict_and_listed(tmp_path: Path, command: Command) -> None:
+    entries = [f"gone/{number}.md" for number in range(12)]
+    path = lines(tmp_path / "log.jsonl", found("q", "a", relevant=["a"], forbidden=entries))
+    done = command("gate", path, "--no-leaks")
+    assert (done.code, "note: 12 of 12 forbidden entries and rules match no id seen" in done.out) == (0, True)
+    data = json.loads(command("gate", path, "--no-leaks", "--format", "json").out)["gate"]
+    assert data["forbidden_unseen"] == entries
+
+
+def test_queries_that_may_leak_are_a_failure_of_junit(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "labels.json").write_text(
+        json.dumps([{"id": q, "query": q, "relevant": ["a"], "forbidden": ["z"]} for q in "pq"])
+    )
+    log = lines(tmp_path / "log.jsonl", found("p", "a"))
+    done = command("gate", tmp_path / "labels.json", log, "--no-leaks", "--format", "junit")
+    assert (done.code, 'failures="1"' in done.out, "1 labeled query not in the results may leak" in done.out) == (
+        2,
+        True,
+        True,
+    )
 
 
 # -- scores that were given, and numbers that only give the order ------------------------------------------------------

@@ -21,13 +21,14 @@ from rankgauge.measures.measure import Measure
 
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
 SHALLOW_RUN, SHALLOW_POOL = "shallow-run", "shallow-pool"  # codes of what makes values incomplete
-EXPECTS_NOTHING = "expects-nothing"
+EXPECTS_NOTHING, FORBIDDEN_UNSEEN = "expects-nothing", "forbidden-unseen"
 UNJUDGED_SHARE = 0.01  # from which they are a caveat
 SHOWN_CUTOFFS = 10
 _CUTOFF = re.compile(r"@(\d+)")
 
 __all__ = [
     "EXPECTS_NOTHING",
+    "FORBIDDEN_UNSEEN",
     "JoinFacts",
     "Note",
     "caveat_sentences",

@@ -22,6 +22,7 @@ from rankgauge.core.query_answers import Leak, Mask, QueryAnswers
 from rankgauge.core.ranking import UNRANKED
 from rankgauge.core.run import Run, RunExtras, Status
 from rankgauge.errors import InputError, Note, UsageError, shown
+from rankgauge.evaluation.caveats import FORBIDDEN_UNSEEN
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.forbidden_documents import SLASH, check_fields, check_rules, parse_rule, unseen_entries
 from rankgauge.measures.measure import Measure
@@ -258,7 +259,7 @@ def answer_notes(answers: QueryAnswers | None, measures: Sequence[Measure], has_
     notes = []
     if answers.unseen:
         text = f"{len(answers.unseen)} of {answers.guards} forbidden entries and rules match no id seen"
-        notes.append(Note("forbidden-unseen", f"{text}: {listing(map(shown, answers.unseen), 3)}"))
+        notes.append(Note(FORBIDDEN_UNSEEN, f"{text}: {listing(map(shown, answers.unseen), 3)}"))
     names = [measure.name for measure in measures if measure.definition.name in REFUSALS]
     if names and not has_min_score and answers.is_unanswerable.any() and answers.is_answered[answers.is_classed].all():
         text = "every query was answered, those without an answer, too"

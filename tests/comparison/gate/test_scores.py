@@ -258,6 +258,15 @@ def test_errors_of_python_are_those_of_the_command_line(tmp_path: Path) -> None:
         gate(now, None, "AP", baseline=now)
 
 
+def test_a_measure_that_the_tested_scores_lack_is_never_a_pass(tmp_path: Path, command: Command) -> None:
+    before = values(tmp_path / "before.csv", RR=0.5)
+    now = values(tmp_path / "now.csv")
+    done = command("gate", now, "--baseline", before)
+    assert (done.code, done.err.splitlines()[0]) == (2, "error: 'now.csv' has no values of RR; it has 'nDCG@10'")
+    assert command("gate", now, "--baseline", before, "-m", "nDCG@10").code == 0
+    assert command("gate", before, "--baseline", now).code == 0
+
+
 @pytest.mark.parametrize("form", ["jsonl", "csv", "json"])
 def test_a_query_that_a_new_log_no_longer_has_is_lost(tmp_path: Path, command: Command, form: str) -> None:
     """Its labels come with the log, so nothing else says that the query was there."""

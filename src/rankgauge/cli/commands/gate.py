@@ -60,7 +60,7 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import Run
 from rankgauge.core.settings import Section, setting, setting_of
 from rankgauge.errors import UsageError
-from rankgauge.evaluation.caveats import Note
+from rankgauge.evaluation.caveats import FORBIDDEN_UNSEEN, Note
 from rankgauge.evaluation.evaluate import DEFAULT_DEPTH
 from rankgauge.io.atomic_files import check_outputs, write_atomically
 from rankgauge.io.byte_streams import load_file
@@ -307,7 +307,8 @@ def gate_command(
         **({"snippets": {}} if output.shown.texts is False else {}),
     )
     print_warnings(notes)
-    print_run_warnings([result.scores])
+    notes_beside = tuple(note for note in result.scores.notes if note.code != FORBIDDEN_UNSEEN)  # the verdict has it
+    print_run_warnings([replace(result.scores, notes=notes_beside)])
     if asking.out is not None and judged.live and not result.has_too_many_failures:
         write_live_runs(result.evaluation, judged.live, judged.own_id, asking.out, inputs, journals)
     saving.write(result.evaluation, verdict=result.verdict, only=[0])

@@ -226,6 +226,8 @@ def gate_scores(
         raise nothing_required()
     gated: tuple[Measure, ...] = ()
     if baselines:
+        if not measures and not demands:
+            _check_has_measures(systems)
         names = measures or (None if demands else comparable_names(common_measures(systems), conventions))
         gated = _gated_measures(names, demands.measures, conventions, None)
         for system, measure in product(systems, gated):
@@ -236,6 +238,14 @@ def gate_scores(
     baseline = Baseline.of(evaluation, *range(1, len(systems))) if baselines else None
     result = GateResult("pass", evaluation, rule, notes=_given_notes(evaluation), baseline=baseline)
     return _decided(result, demands, {}, len(gated), reading)
+
+
+def _check_has_measures(systems: Sequence[GivenScores]) -> None:
+    """Raise if the tested scores lack a measure that a baseline has, unless measures are chosen."""
+    tested, *others = systems
+    missing = [measure for other in others for measure in other.measures if measure not in tested.measures]
+    if missing:
+        raise tested.missing(missing[0])
 
 
 def comparable_names(measures: Iterable[str | Measure], conventions: Conventions) -> tuple[Measure, ...]:

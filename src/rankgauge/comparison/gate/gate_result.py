@@ -493,6 +493,7 @@ class GateResult(HtmlView):
             "failed_queries": list(self.failed_queries),
             "lost_queries": list(self.lost_queries),
             "not_asked": list(self.not_asked),
+            "forbidden_unseen": list(self.scores.answers.unseen) if self.scores.answers is not None else [],
             "leaks": [leak.to_dict() for leak in self.leaks],
             "affected": [asdict(one) for one in self.affected],
             "notes": [asdict(note) for note in self.notes],

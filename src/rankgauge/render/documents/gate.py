@@ -23,7 +23,7 @@ from rankgauge.core.formatting import (
     text_of,
 )
 from rankgauge.errors import printable
-from rankgauge.evaluation.caveats import Note
+from rankgauge.evaluation.caveats import FORBIDDEN_UNSEEN, Note
 from rankgauge.measures.measure import Measure
 from rankgauge.render.document import (
     Cell,
@@ -82,7 +82,8 @@ def _parts(result: GateResult, bands: Bands | None) -> list[Part]:
     parts += query_parts(result)
     if lines := lost_lines(result):
         parts.append(Sentences(lines[1:], title=lines[0]))
-    notes = [*(f"note: {note.message}" for note in result.notes), *hint_lines(result)]
+    unseen = [note for note in result.scores.notes if note.code == FORBIDDEN_UNSEEN]
+    notes = [*(f"note: {note.message}" for note in (*unseen, *result.notes)), *hint_lines(result)]
     parts += [Sentences(notes, "note")] if notes else []
     if result.reason is None:
         parts.append(Sentences([*uplift_lines([result.scores], bands), *footer(result)], "footnote"))
@@ -297,6 +298,11 @@ def _answer_checks(result: GateResult) -> list[Check]:
         message = f"{plural(len(result.lost_queries), 'query')} of the baseline without a value"
         details = [listing(map(marked, result.lost_queries))]
         checks.append(Check("results", "queries", "failed", message, "lost", details))
+    if result.guards_leaks and result.not_asked:
+        message = f"{plural(len(result.not_asked), 'labeled query')} not in the results may leak"
+        checks.append(
+            Check("results", "leaks", "failed", message, result.verdict, [listing(map(marked, result.not_asked))])
+        )
     if result.lost_everything:
         checks.append(Check("results", "judged", "failed", "none of the retrieved documents is judged", "results"))
     return checks
