@@ -21,6 +21,7 @@ from rankgauge import (
     compare,
     evaluate,
     evaluate_runs,
+    read_qrels,
     read_run,
 )
 from rankgauge.errors import InputTypeError
@@ -271,11 +272,21 @@ def test_an_id_with_a_line_break_forges_no_row(tmp_path: Path, command: Command,
     assert "all 1.0000" not in failed.out
 
 
-def test_no_line_of_a_table_is_one_that_a_runner_executes(tmp_path: Path, command: Command) -> None:
-    path = lines(tmp_path / "log.jsonl", found("::error::x", "a", relevant=["a"]))
-    done = command("evaluate", path, "-m", "RR", "-q", "--format", "csv")
+@pytest.mark.parametrize("words", [("-q", "--format", "csv"), ("-q",), ("--by", "kind")])
+@pytest.mark.parametrize("command_text", ["::error::x", "##[error]x", "  ::error::x"])
+def test_no_line_of_a_table_is_one_that_a_runner_executes(
+    tmp_path: Path, command: Command, words: tuple[str, ...], command_text: str
+) -> None:
+    path = lines(tmp_path / "log.jsonl", found(command_text, "a", relevant=["a"], kind=command_text))
+    done = command("evaluate", path, "-m", "RR", *words)
     assert done.code == 0
-    assert not any(line.startswith(("::", "##[")) for line in done.out.splitlines())
+    assert not any(line.lstrip().startswith(("::", "##[")) for line in done.out.splitlines())
+    (tmp_path / "labels.json").write_text(json.dumps({command_text: {"a": 1}}))
+    done = command("convert", tmp_path / "labels.json", "-", "--to", "csv")
+    assert (done.code, len(done.out.splitlines())) == (0, 2)
+    assert not any(line.lstrip().startswith(("::", "##[")) for line in done.out.splitlines())
+    (tmp_path / "again.csv").write_text(done.out)
+    assert read_qrels(tmp_path / "again.csv").queries.to_text() == [command_text]
 
 
 def test_the_cases_of_a_file_are_its_list(tmp_path: Path, command: Command) -> None:

@@ -90,6 +90,7 @@ def _owner(flag: str, context: click.Context) -> str | None:
 
 # Standard output for data, standard error for everything else; width and color of the terminal.
 
+RUNNER_COMMAND = re.compile(r"(?m)^[^\S\n]*(?=::|##\[)")  # of GitHub Actions and Azure Pipelines
 PRINTED_WARNINGS = "rankgauge.printed_warnings"  # the lines, in the context of the command
 
 
@@ -158,9 +159,10 @@ def write_lines(text: str) -> None:
 def write(text: str, *, is_data: bool = False) -> None:
     """Write data to standard output as UTF-8; ids that are not valid UTF-8 come out as they went in.
 
-    On a terminal, control characters in rows of data are escaped; what is laid out for it has none.
+    On a terminal, control characters in rows of data are escaped; what is laid out for it has none. No line of text
+    begins like a command of a CI server, whose runner would execute it.
     """
-    out = output()
+    out, text = output(), text if is_data else RUNNER_COMMAND.sub(r"\g<0>\\", text)
     shown = "\n".join(map(escaped_for_terminal, text.split("\n"))) if is_data and out.isatty() else text
     out.flush()
     out.buffer.write(shown.encode("utf-8", "surrogateescape"))

@@ -537,7 +537,8 @@ def write_table(table: DelimitedTable, names: list[str], ids: list[Ids], values:
     """Columns of ids, and one of numbers, below their names."""
     out, delimiter = table.out, table.delimiter
     # Python's csv writer leaves a lone carriage return unquoted, which its reader then takes for the end of a line.
-    special = re.compile(f'[{delimiter}"\r\n]')
+    # A line that begins with :: or ##[ is a command for the runner of a CI server that sees it.
+    special = re.compile(rf'[{delimiter}"\r\n]|^\s*(?:::|##\[)')
     guard = guard_formula if table.escape_formulas else guard_marked
     columns = [[guard(cell) for cell in column.to_text()] for column in ids]
     if table.part.is_first:
