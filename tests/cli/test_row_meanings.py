@@ -282,7 +282,7 @@ def test_no_line_of_a_table_is_one_that_a_runner_executes(
     assert done.code == 0
     assert not any(line.lstrip().startswith(("::", "##[")) for line in done.out.splitlines())
     (tmp_path / "labels.json").write_text(json.dumps({command_text: {"a": 1}}))
-    done = command("convert", tmp_path / "labels.json", "-", "--to", "csv")
+    done = command("convert", tmp_path / "labels.json", "-", "--to", "csv", "--kind", "qrels")
     assert (done.code, len(done.out.splitlines())) == (0, 2)
     assert not any(line.lstrip().startswith(("::", "##[")) for line in done.out.splitlines())
     (tmp_path / "again.csv").write_text(done.out)
