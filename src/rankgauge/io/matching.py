@@ -21,7 +21,6 @@ from rankgauge.core.run import Run
 from rankgauge.core.subtopic_judgments import SubtopicJudgments
 from rankgauge.errors import InputError, Note, UsageError, shown
 from rankgauge.io.formats.case_keys import (
-    answerable_flag,
     denies_answer,
     expected_string_keys,
     holds_words,
@@ -476,7 +475,7 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
         }
         keys = {key: meaning for key, meaning in keys.items() if key not in of_answers}
         place = f"{faults.source}:{int(log.records.line[row]) or row + 1}"
-        if not keys and answerable_flag(record) is not False:
+        if not keys and log.says_answer(record) is not False:
             raise InputError(
                 f"{place}: expected a key of expected text (must_contain, expect_any, …), found "
                 f"{', '.join(map(shown, record))}",
@@ -486,7 +485,7 @@ def read_label_set(log: Log, name: str, reading: Reading) -> LabelSet:
             )
         used.update(dict.fromkeys(keys))
         own = grades.setdefault(query, {})
-        if answerable_flag(record) is False if "retrieved" in log.keys else denies_answer(record):
+        if log.says_answer(record) is False if "retrieved" in log.keys else denies_answer(record):
             continue
         for key, meaning in keys.items():
             value: Any = record.get(key)

@@ -193,11 +193,18 @@ class Log:
     def answerable(self, empty: Sequence[bytes], unlabeled: Collection[bytes] = ()) -> dict[str, dict[str, Any]]:
         """Which queries have an answer, as a column, if some have none, or only forbidden documents."""
         records = self.records.records
-        nothing = {query for query in empty if answerable_flag(records[self.first_rows[query]]) is not True}
+        nothing = {query for query in empty if self.says_answer(records[self.first_rows[query]]) is not True}
         if not nothing and not unlabeled:
             return {}
         marks = {query: UNLABELED if query in unlabeled else query not in nothing for query in self.first_rows}
         return {ANSWERABLE: {query.decode("utf-8", "surrogateescape"): mark for query, mark in marks.items()}}
+
+    def says_answer(self, record: Record) -> bool | None:
+        """Whether a row says that its query has an answer; that the system refused it is what happened, in a log."""
+        refused = self.keys.get("refused") if "retrieved" in self.keys else None
+        if refused is not None and refused in record:
+            record = {key: value for key, value in record.items() if key != refused}
+        return answerable_flag(record)
 
     @property
     def free_keys(self) -> list[str]:
@@ -287,11 +294,11 @@ class Log:
         if value is None and graded is not None:
             return graded
         if key is None and graded is None and "evidence" in self.keys:
-            return None if self.keys.get("retrieved") in record and answerable_flag(record) is not False else []
+            return None if self.keys.get("retrieved") in record and self.says_answer(record) is not False else []
         if key is None:
             key = self.required_key(faults.source, "grades" if "grades" in self.keys else "relevant")
         if value is None:
-            if key not in record and answerable_flag(record) is False:
+            if key not in record and self.says_answer(record) is False:
                 return []
             if key not in record and self.keys.get("retrieved") in record:
                 return None
@@ -381,7 +388,7 @@ class Log:
         is_one = isinstance(value, (str, int)) and not isinstance(value, bool)
         if is_one and value != "" and (self.is_named or takes_one_string(key)):
             return [value]
-        if value == "" or (isinstance(value, str) and answerable_flag(record) is False):
+        if value == "" or (isinstance(value, str) and self.says_answer(record) is False):
             return []
         if isinstance(value, str):
             raise StructureError(f"{describe_json(value)}, which looks like an answer")
@@ -411,8 +418,9 @@ class Log:
         return self.keys[role]
 
     def has_labels(self, record: Record) -> bool:
-        """Whether a row has a key of labels."""
-        return any(self.keys.get(role) in record for role in ("relevant", "grades", "evidence"))
+        """Whether a row has a key of labels, or says that its query has no answer."""
+        has_key = any(self.keys.get(role) in record for role in ("relevant", "grades", "evidence"))
+        return has_key or self.says_answer(record) is False
 
 
 def _read_grades(value: Any) -> list[Entry] | None:

@@ -1,0 +1,1 @@
+"""What random rows mean, by a plain loop, against every way in."""
