@@ -64,8 +64,7 @@ def draw(seed: int) -> DataSet:
         labels = _labels(drawn, label_key, is_first=number == 0, may_lack=not is_separate)
         row |= {} if labels is ABSENT else {label_key: labels}
         if flag is not None and number and drawn.random() < 0.6:
-            odd: list[Any] = [None, ""] + (["perhaps"] if drawn.random() < 0.1 else [])
-            row[flag] = drawn.choice([*YES, *NO, *odd])
+            row[flag] = "perhaps" if drawn.random() < 0.04 else drawn.choice([*YES, *NO, None, ""])
         if has_forbidden and drawn.random() < 0.6:
             row["forbidden"] = drawn.sample(FORBIDDEN, drawn.randint(0, 2))
         if number == 0 or drawn.random() < 0.85:
