@@ -155,9 +155,9 @@ def test_a_cutoff_below_1_is_an_error(call: Callable[[int], object], k: int) -> 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: hit_at_k([7], [7]),  # type: ignore[list-item]
+        lambda: hit_at_k([7], [7]),  # type: ignore[list-item]  # refused
         lambda: evaluate_retrieval_batch([{"relevant_docs": ["7"]}], [[{"id": 7}]]),
-        lambda: MetricsCalculator.mrr([7], [7]),  # type: ignore[list-item]
+        lambda: MetricsCalculator.mrr([7], [7]),  # type: ignore[list-item]  # refused
     ],
 )
 def test_whole_numbers_are_not_ids_of_lists(call: Callable[[], object]) -> None:
@@ -172,5 +172,5 @@ def test_the_class_for_documents_converts_whole_numbers() -> None:
 def test_metrics_of_a_query_are_frozen_and_can_be_replaced() -> None:
     metrics = MetricsCalculator.calculate_all(["a"], ["a"])
     with pytest.raises(dataclasses.FrozenInstanceError):
-        metrics.mrr = 0.5  # type: ignore[misc]
+        metrics.mrr = 0.5  # type: ignore[misc]  # frozen
     assert dataclasses.replace(metrics, mrr=0.5).mrr == 0.5
