@@ -60,7 +60,12 @@ def band_rows(scores: Sequence[Scores], bands: Bands | None) -> list[list[Cell]]
 
 def band_cell(band: Band | None) -> Words:
     """A band in a table."""
-    return NO_VALUE if band is None else Words(band)
+    return NO_VALUE if band is None else Words(band_words(band))
+
+
+def band_words(band: str) -> str:
+    """What a band is called where it is shown; any other word is itself."""
+    return "above baseline" if band == "above" else band
 
 
 def with_bands(
@@ -130,5 +135,7 @@ def _uplift_text(system: str, measure: str, result: UpliftResult, comparison: Co
     ends = span_of(result.low, result.high, text)
     confidence = f" ({percent(comparison.confidence)} CI {ends})" if ends else ""
     reach = "the estimate reaches it" if result.estimate_reaches else "the estimate is below it"
+    if result.target.high is not None and result.estimate > result.target.high:
+        reach = "the estimate is above it"
     status = f"inconclusive, {reach}" if result.status == "inconclusive" else result.status
     return f"{system} {text(result.estimate)}{confidence} on {over}: {status}"

@@ -27,7 +27,7 @@ from rankgauge.evaluation.scores import Scores, sorted_runs
 from rankgauge.history.entries import SavedMean
 from rankgauge.measures.measure import Measure
 from rankgauge.render.document import BETTER, NOTHING, Cell, Number, Range, Table, Tone, Words, name
-from rankgauge.render.documents.bands import bands_of, heading
+from rankgauge.render.documents.bands import band_words, bands_of, heading
 from rankgauge.render.documents.benchmark import cost_basis, cost_table
 from rankgauge.render.documents.comparison import DETECTABLE, detectable_cell, difference_cell, difference_range
 from rankgauge.render.documents.gate import affected_table, gate_tables
@@ -158,7 +158,7 @@ def content(cell: PageCell | str) -> Markup:
         case Drawn(markup):
             return markup
         case Chip(text):
-            return Markup('<span class="chip {0}">{0}</span>').format(text)
+            return Markup('<span class="chip {}">{}</span>').format(text, band_words(text))
         case Words() if cell.tone:
             label = f"{cell.text[:1].upper()}{cell.text[1:]}"
             return Markup('<span class="verdict {}"><span aria-hidden="true">{}</span> {}</span>').format(
