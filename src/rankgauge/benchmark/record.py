@@ -197,7 +197,7 @@ def manifest_of_evaluation(
         "qrels": labels,
         "topics": {**topics, "queries": len(first.queries)},
     }
-    requested = tuple(str(measure) for measure in first.requested or first.measures)
+    requested = tuple(measure.shown for measure in first.requested or first.measures)
     manifest = _experiment(collection, results, retrieval, replace(settings, measures=requested), k, command)
     return {**manifest, "files": recorded_files(manifest)}
 

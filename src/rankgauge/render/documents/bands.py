@@ -113,9 +113,9 @@ def uplift_lines(scores: Sequence[Scores], bands: Bands | None, comparison: Comp
     if comparison is None:
         targets = uplift_targets(scores[0], bands)
         needed = "needs a comparison with a baseline (`rankgauge compare`)"
-        return [f"{_title(bands)}: {name} {target}: {needed}" for name, target in targets.items()]
+        return [f"{_title(bands)}: {scores[0].shown_name(name)} {target}: {needed}" for name, target in targets.items()]
     return [
-        f"{_title(bands)}: {_uplift_text(run.run, name, result, comparison)}"
+        f"{_title(bands)}: {_uplift_text(run.run, run.shown_name(name), result, comparison)}"
         for run in scores
         for name, result in uplifts_of(run, bands, comparison).items()
     ]

@@ -234,7 +234,7 @@ def _single_table(
     rows = []
     for measure in scores.measures:
         cells: list[PageCell | Styled] = [
-            Styled(Words(measure.name), hint=measure.definition.summary),
+            Styled(Words(measure.shown), hint=measure.definition.summary),
             value(measure, scores[measure]),
             interval(intervals[measure.name]),
             Number(scores.over_queries[measure.name][1], "count"),
@@ -281,7 +281,7 @@ def _measure_groups(
             rows.append(PageRow(cells, "baseline" if comparison is not None and difference is None else ""))
         queries = max(run_scores.over_queries[measure.name][1] for run_scores in scores)
         note = _group_note(queries, [] if unpaired else differences, unpaired)
-        yield RowGroup(rows, measure.name, note, measure.definition.summary)
+        yield RowGroup(rows, measure.shown, note, measure.definition.summary)
 
 
 def _group_note(queries: int, differences: Sequence[Difference], unpaired: bool) -> str:
@@ -488,7 +488,7 @@ def sensitivity_table(
         for unjudged_audit, tie_audit, system in zip(unjudged, ties, systems, strict=True):
             scenario, order = unjudged_audit.measures[index], tie_audit.measures[index]
             cells: list[PageCell | Styled] = [
-                Words(f"{measure.name}{'' if scenario.bounds else '*'}"),
+                Words(f"{measure.shown}{'' if scenario.bounds else '*'}"),
                 SystemName(system, is_clipped=True),
                 shown(order.reported),
                 Number(scenario.judged.over_queries, "compact"),
