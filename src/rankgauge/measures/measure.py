@@ -216,7 +216,7 @@ class Measure:
         return self.spelling or self.name
 
     def spelled(self, spelling: str) -> Measure:
-        """The same measure, shown by another name."""
+        """This measure, shown by another name."""
         return replace(self, spelling="" if spelling == self.name else spelling)
 
     def __str__(self) -> str:
