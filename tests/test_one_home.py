@@ -539,7 +539,7 @@ def test_marks_mean_better_and_worse_in_every_format_of_a_benchmark(lower_is_bet
         for line in as_markdown(benchmark_text.benchmark_document(lower_is_better)).splitlines()
         if line.startswith("| FirstRel")
     )
-    fair, base, poor, best = [cell.strip() for cell in systems_row.split("|")[2:6]]
+    base, fair, poor, best = [cell.strip() for cell in systems_row.split("|")[2:6]]
     assert ("▲" in base or "▼" in base, fair[-1], poor[-1], best) == (False, "▲", "▼", "fair")
     lines = as_text(benchmark_text.summary_document(lower_is_better)).splitlines()
     for name, mark in MARKS.items():

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Mapping
 
 import pytest
 
-from rankgauge import evaluate, parse_measure
+from rankgauge import (
+    MetricsCalculator,
+    RetrievalEvaluator,
+    evaluate,
+    evaluate_retrieval_batch,
+    hit_at_k,
+    parse_measure,
+)
+from rankgauge.errors import RankgaugeError
 
 Judged = Mapping[str, float]
 
@@ -126,3 +135,42 @@ def test_precision_of_a_batch_divides_by_k_or_by_what_was_returned() -> None:
 def test_common_names_of_measures_are_accepted() -> None:
     names = {"HitRate@10": "Success@10", "MRR@10": "RR@10", "MAP@100": "AP@100", "Recall@50": "R@50"}
     assert {name: str(parse_measure(name)) for name in names} == names
+
+
+@pytest.mark.parametrize("k", [0, -1])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda k: hit_at_k(["a"], ["a"], k),
+        lambda k: evaluate_retrieval_batch([{"relevant_docs": ["a"]}], [["a"]], [f"hit@{k}"]),
+        lambda k: MetricsCalculator.precision_at_k(["a"], ["a"], k),
+        lambda k: RetrievalEvaluator().evaluate_single(["a"], ["a"], k=k),
+    ],
+)
+def test_a_cutoff_below_1_is_an_error(call: Callable[[int], object], k: int) -> None:
+    with pytest.raises(RankgaugeError, match="whole number"):
+        call(k)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: hit_at_k([7], [7]),  # type: ignore[list-item]  # refused
+        lambda: evaluate_retrieval_batch([{"relevant_docs": ["7"]}], [[{"id": 7}]]),
+        lambda: MetricsCalculator.mrr([7], [7]),  # type: ignore[list-item]  # refused
+    ],
+)
+def test_whole_numbers_are_not_ids_of_lists(call: Callable[[], object]) -> None:
+    with pytest.raises(RankgaugeError, match=r"must be a string, found int: '7'(\n|.)*str\(\)"):
+        call()
+
+
+def test_the_class_for_documents_converts_whole_numbers() -> None:
+    assert RetrievalEvaluator().evaluate_single([7], ["7"], k=1).mrr == 1.0
+
+
+def test_metrics_of_a_query_are_frozen_and_can_be_replaced() -> None:
+    metrics = MetricsCalculator.calculate_all(["a"], ["a"])
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        metrics.mrr = 0.5  # type: ignore[misc]  # frozen
+    assert dataclasses.replace(metrics, mrr=0.5).mrr == 0.5

@@ -37,12 +37,12 @@ def test_a_configuration_is_obeyed(command: Callable[..., Any], files: list[Path
     config = files[0].parent / "c.yaml"
     done = command("evaluate", *files, "--config", config)
     assert done.code == 0
-    assert done.out.split("\n")[0].split() == ["Success@1", "nDCG@10", "RR"]
+    assert done.out.split("\n")[0].split() == ["hit@1", "ndcg@10", "mrr"]
     assert "90% CI" in done.out
     # Sign flips give p = 0.031, the adjusted interval a little more: significant at 90% over two measures.
-    assert "nDCG@10: worse (−0.307, −0.414 to −0.046, p = 0.062)." in done.out
+    assert "ndcg@10: worse (−0.307, −0.414 to −0.046, p = 0.062)." in done.out
     assert "intervals are simultaneous" in done.out
-    assert "bootstrap test, 10,000 resamples, seed 0; Success@1 (primary): not corrected; " in done.out
+    assert "bootstrap test, 10,000 resamples, seed 0; hit@1 (primary): not corrected; " in done.out
     assert "other measures: max-t over 2 comparisons (1 system × 2 measures)" in done.out
     assert "conventions: binary judgments, relevant from grade 1, " in done.out
 

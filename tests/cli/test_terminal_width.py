@@ -210,7 +210,7 @@ def test_the_demo_fits_one_screen_and_says_every_caveat_once(
     assert len(screen.splitlines()) <= 36
     lines = screen.splitlines()
     assert re.match(r"Best: hybrid \(nDCG@10 0\.\d+\)\. Not distinguishable from lexical: ", lines[2])
-    assert next(line.split()[0] for line in lines if re.match(r"(hybrid|vector|lexical) +0\.", line)) == "hybrid"
+    assert next(line.split()[0] for line in lines if re.match(r"(hybrid|vector|lexical) +0\.", line)) == "lexical"
     for label in ("Caveats", "Groups", "Changes", "Scoring", "Wrote", "Next"):
         assert len([line for line in lines if line.startswith(f"{label:<10}")]) == 1
     assert screen.count("q48") == 1

@@ -17,6 +17,7 @@ from rankgauge.measures import parse_measures
 from rankgauge.render.documents.bands import bands_of, with_bands
 from rankgauge.render.documents.scores import as_dict, means_table
 from rankgauge.render.formats.terminal import Layout
+from tests.conftest import Outcome
 from tests.render.formats.texts import text_of
 
 PRESET = load_bands("trec-2025")
@@ -33,14 +34,21 @@ def written(folder: Path, text: str) -> Path:
     [
         ("nDCG@10", 0.29, "below"),
         ("nDCG@10", 0.30, "baseline"),
-        ("ndcg_cut_10", 0.349, "baseline"),
+        ("ndcg_cut_10", 0.32, "baseline"),
+        ("nDCG@10", 0.3201, "above"),
+        ("ndcg_cut_10", 0.349, "above"),
         ("nDCG@10", 0.35, "good"),
         ("nDCG@10", 0.40, "strong"),
         ("map_cut.100", 0.24, "below"),
-        ("map_cut.100", 0.99, "baseline"),
+        ("map_cut.100", 0.27, "baseline"),
+        ("map_cut.100", 0.99, "above"),
+        ("MRR@10", 0.54, "baseline"),
         ("MRR@10", 0.99, "good"),
         ("MRR@10", 0.55, "good"),
-        ("Recall@50", 0.61, "baseline"),
+        ("Recall@50", 0.60, "baseline"),
+        ("Recall@50", 0.61, "above"),
+        ("recall_100", 0.66, "above"),
+        ("HitRate@10", 0.76, "above"),
         ("recall_100", 0.70, "good"),
         ("HitRate@10", 0.80, "good"),
         ("nDCG@20", 0.9, None),
@@ -102,7 +110,7 @@ def test_a_configuration_without_bands_has_none(tmp_path: Path, text: str) -> No
 def test_only_ndcg_has_a_strong_band_and_average_precision_has_no_target_level() -> None:
     bounds = {str(measure): dict(values) for measure, values in PRESET.thresholds.items()}
     assert [measure for measure in bounds if "strong" in bounds[measure]] == ["nDCG@10"]
-    assert bounds["AP@100"] == {"baseline": 0.25}
+    assert bounds["AP@100"] == {"baseline": 0.25, "above": 0.27}
 
 
 def test_a_collection_may_declare_its_own_bands(tmp_path: Path) -> None:
@@ -144,7 +152,7 @@ def test_a_file_may_name_some_bands_only_and_is_named_after_itself(tmp_path: Pat
         ("bands:\n  P@5: 0.5\n", "own.yaml:2: expected a section with keys in 'bands.P@5', found float"),
         (
             "bands:\n  P@5: {}\n",
-            "expected one or more of baseline, good, strong, uplift, found nothing for P@5",
+            "expected one or more of baseline, above, good, strong, uplift, found nothing for P@5",
         ),
         ("bands:\n  P@5: {god: 0.5}\n", "hint: did you mean 'good'?"),
         ("bands:\n  P@5: {good: yes}\n", "own.yaml:2: expected a valid number in 'bands.P@5.good', found bool"),
@@ -231,3 +239,22 @@ def test_a_preset_needs_no_yaml_parser() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_every_output_says_that_a_value_is_above_the_typical_baseline(
+    tmp_path: Path, command: Callable[..., Outcome]
+) -> None:
+    command("demo", "--copy", tmp_path / "w")
+    labels, lexical, vector = (
+        tmp_path / "w" / name for name in ("qrels.trec", "runs/lexical.trec", "runs/vector.trec")
+    )
+    kpi = ("-m", "AP@100", "--set", "kpi=trec-2025")
+    for form in ("table", "markdown", "latex"):
+        assert "above baseline" in command("evaluate", labels, lexical, *kpi, "--format", form).out
+        assert "above baseline" in command("compare", labels, lexical, vector, *kpi, "--format", form).out
+    required = ("--require", "AP@100>0", "--set", "kpi=trec-2025")
+    for form in ("table", "junit"):
+        assert "above baseline" in command("gate", labels, lexical, *required, "--format", form).out
+    assert '"AP@100": "above"' in command("evaluate", labels, lexical, *kpi, "--format", "json").out
+    assert command("evaluate", labels, lexical, *kpi, "--html", tmp_path / "page.html").code == 0
+    assert '<span class="chip above">above baseline</span>' in (tmp_path / "page.html").read_text(encoding="utf-8")

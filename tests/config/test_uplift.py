@@ -127,10 +127,10 @@ def test_a_share_of_nothing_is_undefined() -> None:
 
 def test_files_and_dictionaries_hold_uplifts(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
-    path.write_text("bands:\n  RR: {good: 0.5, uplift: 7%}\n  P@5: {uplift: 0.02}\n")
+    path.write_text("bands:\n  RR: {good: 0.5, uplift: 7%}\n  P@5: {uplift: 0.02}\n  AP: {uplift: [1%, 2.5%]}\n")
     bands = load_bands(path)
     assert {str(measure): uplift for measure, uplift in bands.uplifts.items()} == {
-        "RR": Uplift(0.07, relative=True), "P@5": Uplift(0.02)
+        "RR": Uplift(0.07, relative=True), "P@5": Uplift(0.02), "AP": Uplift(0.01, relative=True, high=0.025)
     }  # fmt: skip
     assert bands.band_of("P@5", 0.9) is None
     assert "P@5" in bands
@@ -149,6 +149,10 @@ def test_files_and_dictionaries_hold_uplifts(tmp_path: Path) -> None:
         ("RR: {uplift: much}", "found str"),
         ("RR: {uplift: true}", "found bool"),
         ("RR: {uplift: .inf}", "found float"),
+        ("RR: {uplift: [0.03]}", "expected two ascending ends of a range: [0.03, 0.05] or [3%, 5%]"),
+        ("RR: {uplift: [0.05, 0.03]}", "expected two ascending ends"),
+        ("RR: {uplift: [0.03, 5%]}", "expected two ascending ends"),
+        ("RR: {uplift: [0.03, null]}", "expected two ascending ends"),
         ("NumRet: {uplift: 1}", "no uplift for a measure that is neither better nor worse"),
         ("GMAP: {uplift: 0.1}", "an uplift in percent, because geometric means differ by ratios, found uplift +0.1"),
     ],
@@ -165,16 +169,16 @@ def test_every_output_has_the_uplifts_and_evaluate_asks_for_a_baseline(tmp_path:
     command("demo", "--copy", tmp_path / "w")
     files = [tmp_path / "w/qrels.trec", tmp_path / "w/runs/lexical.trec", tmp_path / "w/runs/vector.trec"]
     kpi = ("-m", "AP@100", "--set", "kpi=trec-2025")
-    sentence = "on AP@100 over lexical, target +0.03: inconclusive, the estimate is below it"
+    sentence = "on AP@100 over lexical, target +0.03 to +0.05: inconclusive, the estimate is below it"
     for form in ("table", "markdown", "latex"):
         assert sentence in command("compare", *files, *kpi, "--format", form).out
     data = json.loads(command("compare", *files, *kpi, "--format", "json").out)
     assert "uplifts" not in data["runs"][0]
-    found = data["runs"][1]["uplifts"]["AP@100"]
-    assert (found["target"], found["status"]) == ({"size": 0.03, "relative": False}, "inconclusive")
+    found, target = data["runs"][1]["uplifts"]["AP@100"], {"size": 0.03, "relative": False, "high": 0.05}
+    assert (found["target"], found["status"]) == (target, "inconclusive")
     assert found["ci"]["low"] == data["comparison"]["differences"][0]["ci"]["low"]
-    assert data["kpi"]["uplifts"] == {"AP@100": {"size": 0.03, "relative": False}}
-    needed = "uplift (trec-2025): AP@100 +0.03: needs a comparison with a baseline (`rankgauge compare`)"
+    assert data["kpi"]["uplifts"] == {"AP@100": target}
+    needed = "uplift (trec-2025): AP@100 +0.03 to +0.05: needs a comparison with a baseline (`rankgauge compare`)"
     for form in ("table", "markdown"):
         out = command("evaluate", *files, *kpi, "--format", form).out
         assert "needs a comparison with a baseline" in out

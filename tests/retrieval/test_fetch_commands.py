@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,8 @@ def test_the_manifest_has_hashes_and_the_latency_or_null(workshop: Path, command
     manifest = json.loads((workshop / "m.json").read_text())
     assert manifest["schema"] == "rankgauge.fetch/1"
     assert {len(manifest[part]["sha256"]) for part in ("corpus", "queries", "run")} == {64}
+    age = datetime.now(UTC) - datetime.fromisoformat(manifest["start"])
+    assert timedelta(0) <= age < timedelta(minutes=5)
     assert manifest["latency"] == {"unit": "ms", "calls": 0, "p50": None, "p95": None, "p99": None, "max": None}
     done = command(*arguments, "-o", workshop / "r", "--manifest", workshop / "m.json", "--latency", 7)
     assert json.loads((workshop / "m.json").read_text())["latency"]["calls"] == 7

@@ -1,12 +1,14 @@
-"""The manifest of a benchmark: its inputs, its methods and its results."""
+"""The manifest of a benchmark, or of an evaluation: its inputs, its methods and its results."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from rankgauge.benchmark.chunkings import (
     INPUTS_FOLDER,
@@ -17,19 +19,21 @@ from rankgauge.benchmark.chunkings import (
     resolved_path,
 )
 from rankgauge.benchmark.folder import SNIPPETS, StoredInputs, settings_of
-from rankgauge.benchmark.plan import BenchmarkPlan
+from rankgauge.benchmark.plan import STORED_METHOD, BenchmarkPlan
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import TIE_RULE
-from rankgauge.core.run import Run
-from rankgauge.errors import RankgaugeError
+from rankgauge.core.run import Run, Status
+from rankgauge.errors import RankgaugeError, UsageError, shown
+from rankgauge.evaluation.evaluate import Evaluation
 from rankgauge.evaluation.query_groups import groupable_columns
-from rankgauge.io.byte_streams import AnyFile, LoadedFile
+from rankgauge.io.byte_streams import AnyFile, LoadedFile, sha256_of_file
 from rankgauge.io.corpus.corpus import Corpus
 from rankgauge.io.queries import Queries
 from rankgauge.labels.gold.gold_judgments import GoldOptions
 from rankgauge.report import manifest as manifests
 from rankgauge.retrieval.embedders.embedder import embedders_in
-from rankgauge.retrieval.latency import Cost
+from rankgauge.retrieval.latency import Cost, cost_of
+from rankgauge.retrieval.open_retriever import OWN_MODE, is_own_retriever
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,15 @@ class SystemResult:
     cost: Cost
     indexes: tuple[IndexRecord, ...] = ()
     chunking: str | None = None  # of the chunks that it returned, if they are not those of the plan
+
+
+def result_of_run(run: Run, path: str, cost: Cost, method: str = STORED_METHOD) -> SystemResult:
+    """The result of a system that is known by its run."""
+    errors = {} if run.extras is None else run.extras.errors
+    failed = run.queries.take(np.flatnonzero(run.status == Status.FAILED)).to_text()
+    failures = {query: errors.get(query, "failed") for query in failed}
+    identity = {"mode": method, "results": run.name, "queries": len(run.queries)}
+    return SystemResult(run, path, failures, method, identity, cost)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,42 +126,111 @@ def manifest_of(
     baseline = planned if planned is not None and planned in results else next(iter(results))
     by = groupable_columns(queries) if plan.settings.by is None else plan.settings.by
     settings = replace(plan.settings, baseline=baseline, by=by)
+    collection = {
+        "name": plan.title,
+        "source": None
+        if corpus is None
+        else {
+            "path": manifests.plain_path(corpus.path),
+            "sha256": corpus.sha256,
+            "documents": corpus.documents,
+            "snippets": {"path": SNIPPETS, "sha256": corpus.snippets.sha256},
+        },
+        "qrels": _file(inputs.labels, plan.labels),
+        "topics": {**_file(inputs.queries, plan.queries), "queries": len(queries)},
+        **({"chunkings": dict(chunkings), "matching": _matching(plan.matching)} if chunkings else {}),
+    }
+    retrieval = [
+        _retrieval(name, runs[name].sha256, result)
+        | ({"chunking": result.chunking or chunking_of(plan.systems[name])} if chunkings else {})
+        for name, result in results.items()
+    ]
+    reasons = {name: _reason(error, name == planned, baseline) for name, error in failed.items()}
+    return _experiment(collection, results, retrieval, settings, plan.k, plan.command) | {"failed": reasons}
+
+
+def _experiment(
+    collection: Mapping[str, Any],
+    results: Mapping[str, SystemResult],
+    retrieval: Sequence[Mapping[str, Any]],
+    settings: Settings,
+    k: int,
+    command: str,
+) -> dict[str, Any]:
+    """A manifest without the times and the digests of files, in which no system failed."""
     return {
         "schema": manifests.MANIFEST_SCHEMA,
-        "tag": plan.title,
-        "data": {
-            "test collection": {
-                "name": plan.title,
-                "source": None
-                if corpus is None
-                else {
-                    "path": manifests.plain_path(corpus.path),
-                    "sha256": corpus.sha256,
-                    "documents": corpus.documents,
-                    "snippets": {"path": SNIPPETS, "sha256": corpus.snippets.sha256},
-                },
-                "qrels": _file(inputs.labels, plan.labels),
-                "topics": {**_file(inputs.queries, plan.queries), "queries": len(queries)},
-                **({"chunkings": dict(chunkings), "matching": _matching(plan.matching)} if chunkings else {}),
-            },
-            "other": _models(map(_parameters, results.values())),
-        },
-        "method": {
-            "automatic": True,
-            "score ties": TIE_RULE,
-            "retrieval": [
-                _retrieval(name, runs[name], result)
-                | ({"chunking": result.chunking or chunking_of(plan.systems[name])} if chunkings else {})
-                for name, result in results.items()
-            ],
-        },
+        "tag": collection["name"],
+        "data": {"test collection": collection, "other": _models(map(_parameters, results.values()))},
+        "method": {"automatic": True, "score ties": TIE_RULE, "retrieval": list(retrieval)},
         "research goal": _research_goal(settings),
-        "settings": {**settings.to_dict(), "k": plan.k},
-        "failed": {name: _reason(error, name == planned, baseline) for name, error in failed.items()},
-        "implementation": {"executable": {"cmd": plan.command}, "source": {"lang": ["python"]}},
+        "settings": {**settings.to_dict(), "k": k},
+        "failed": {},
+        "implementation": {"executable": {"cmd": command}, "source": {"lang": ["python"]}},
         "platform": {**manifests.machine(), "software": {"libraries": {"python": manifests.libraries()}}},
         "times": {"costs": {name: asdict(result.cost) for name, result in results.items()}},
     }
+
+
+def manifest_of_evaluation(
+    evaluation: Evaluation, settings: Settings, sources: EvaluatedSources, k: int, command: str
+) -> dict[str, Any]:
+    """The manifest of an evaluation outside of a benchmark, without its times: files are where they were."""
+    results = {}
+    for row, scores in enumerate(evaluation.scores):
+        joined = evaluation.join_of(row)
+        if joined is None or joined.run is None:
+            raise UsageError(f"{shown(scores.run)} has scores and no rankings, which a manifest names")
+        path, method = sources.path_of(row, len(evaluation.scores))
+        cost = Cost() if joined.run.extras is None else cost_of(joined.run.extras)
+        results[scores.run] = result_of_run(joined.run, path, cost, method)
+    first, judgments = evaluation.scores[0], evaluation.qrels.sha256
+    labels = _source_file(sources.labels, judgments)
+    topics = labels if sources.queries is None else _source_file(sources.queries, judgments)
+    retrieval = [
+        _retrieval(name, _digest_of(result.path, result.run.sha256), replace(result, path=_plain(result.path)))
+        for name, result in results.items()
+    ]
+    collection = {
+        "name": first.qrels,
+        "source": None,
+        "qrels": labels,
+        "topics": {**topics, "queries": len(first.queries)},
+    }
+    requested = tuple(measure.shown for measure in first.requested or first.measures)
+    manifest = _experiment(collection, results, retrieval, replace(settings, measures=requested), k, command)
+    return {**manifest, "files": recorded_files(manifest)}
+
+
+@dataclass(frozen=True)
+class EvaluatedSources:
+    """What an evaluation read: labels, queries if they have a file, and results; the run that it wrote, if it did."""
+
+    labels: str
+    queries: str | None
+    results: tuple[str, ...]
+    written: str | None = None
+
+    def path_of(self, row: int, systems: int) -> tuple[str, str]:
+        """Where the results of a system are, and how they were made: a file or a folder can have several systems."""
+        if systems != len(self.results):
+            return ", ".join(self.results), STORED_METHOD
+        source = self.results[row]
+        is_live = is_own_retriever(source)
+        return self.written if is_live and self.written is not None else source, OWN_MODE if is_live else STORED_METHOD
+
+
+def _source_file(path: str, content: str) -> dict[str, Any]:
+    """A file that stays where it is; ``content`` is the hash if it is not one file."""
+    return {"path": _plain(path), "original": _plain(path), "sha256": _digest_of(path, content)}
+
+
+def _plain(path: str) -> str:
+    return manifests.plain_text(manifests.plain_path(path))
+
+
+def _digest_of(path: str, content: str) -> str:
+    return sha256_of_file(path) if Path(path).is_file() else content
 
 
 def _research_goal(settings: Settings) -> dict[str, Any]:
@@ -156,7 +238,7 @@ def _research_goal(settings: Settings) -> dict[str, Any]:
     return {
         "evaluation": {
             "reported measures": [str(measure) for measure in settings.conventions.measures(settings.measures)],
-            "baseline": [settings.baseline],
+            "baseline": [] if settings.baseline is None else [settings.baseline],
             "significance test": [{"name": statistics.test, "correction method": statistics.correction}],
         }
     }
@@ -216,12 +298,12 @@ def _file(stored: LoadedFile, original: AnyFile) -> dict[str, Any]:
     return {"path": path, "original": manifests.plain_path(str(original)), "sha256": stored.sha256}
 
 
-def _retrieval(name: str, run: LoadedFile, result: SystemResult) -> dict[str, Any]:
+def _retrieval(name: str, sha256: str, result: SystemResult) -> dict[str, Any]:
     return {
         "name": name,
         "method": result.method,
         "params": _parameters(result),
-        "run": {"path": result.path, "sha256": run.sha256, "results": len(result.run.docs)},
+        "run": {"path": result.path, "sha256": sha256, "results": len(result.run.docs)},
         "indexes": [asdict(index) for index in result.indexes],
         "failed queries": {query: manifests.plain_text(reason) for query, reason in result.failures.items()},
     }

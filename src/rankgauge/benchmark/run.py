@@ -13,8 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rankgauge.benchmark.chunkings import (
     INPUTS_FOLDER,
     RETURNED_CHUNKS,
@@ -51,7 +49,7 @@ from rankgauge.benchmark.folder import (
     validate_judgments,
 )
 from rankgauge.benchmark.label_inputs import LABELS_FILE, BenchmarkLabels, labels_by_rule
-from rankgauge.benchmark.plan import STORED_METHOD, BenchmarkPlan, PlannedSystem
+from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.record import (
     RETURNED,
     BenchmarkInputs,
@@ -60,9 +58,10 @@ from rankgauge.benchmark.record import (
     SystemResult,
     chunk_records,
     manifest_of,
+    result_of_run,
 )
 from rankgauge.core.formatting import plural
-from rankgauge.core.run import Run, RunExtras, Status
+from rankgauge.core.run import Run, RunExtras
 from rankgauge.errors import (
     InputError,
     Note,
@@ -496,12 +495,8 @@ class SystemRunner:
             write_log(self.folder / path, replace(run, name=name))
         else:
             write_run(run, self.folder / path, tag=name)
-        errors = {} if extras is None else extras.errors
-        failed = run.queries.take(np.flatnonzero(run.status == Status.FAILED)).to_text()
-        failures = {query: errors.get(query, "failed") for query in failed}
-        identity = {"mode": STORED_METHOD, "results": run.name, "queries": len(run.queries)}
         cost = Cost() if extras is None or not self.plan.latency else cost_of(extras)
-        return SystemResult(run, path, failures, STORED_METHOD, identity, cost)
+        return result_of_run(run, path, cost)
 
     def _index_records(self, parts: Sequence[Path]) -> tuple[IndexRecord, ...]:
         """The indexes in some folders, with the hash of each; a folder of the user's own is named without its path."""

@@ -42,10 +42,10 @@ def _of_two(comparison: Comparison) -> list[str]:
         open_lines = [f"Not comparable: {cause}." for cause in shared_causes(problems)]
     others = [row for row in others if row.not_comparable is None]
     if len(others) <= MAX_LINES:
-        return [*lines, *(f"{row.measure}: {_finding(comparison, row)}." for row in others), *open_lines]
+        return [*lines, *(f"{row.shown}: {_finding(comparison, row)}." for row in others), *open_lines]
     for outcome in dict.fromkeys(row.outcome(comparison.alpha) for row in others):
         rows = [row for row in others if row.outcome(comparison.alpha) == outcome]
-        listed = ", ".join(f"{row.measure} ({row.text(row.difference or 0.0)})" for row in rows)
+        listed = ", ".join(f"{row.shown} ({row.text(row.difference or 0.0)})" for row in rows)
         lines.append(f"{outcome.capitalize()}: {listed}.")
     return lines + open_lines
 
@@ -59,7 +59,7 @@ def _of_many(comparison: Comparison) -> list[str]:
     if significant:
         values_of: dict[str, list[str]] = {}
         for row in significant:
-            values_of.setdefault(row.system, []).append(f"{row.measure} ({row.text(row.difference or 0.0)})")
+            values_of.setdefault(row.system, []).append(f"{row.shown} ({row.text(row.difference or 0.0)})")
         listed = [f"{system} on {' and '.join(values)}" for system, values in values_of.items()]
         lines.append(f"Significant on further measures, vs. {comparison.baseline}: {_some(listed)}.")
     sizes = detectable_sizes(rows)
@@ -94,11 +94,11 @@ def best_sentences(comparison: Comparison) -> list[str]:
     """
     measure = comparison.scores[0].measures[0]
     if any(row.not_comparable is not None for row in comparison.differences if row.measure == measure.name):
-        return [f"Not all systems can be compared on {measure.name}."]
+        return [f"Not all systems can be compared on {measure.shown}."]
     best = best_first(comparison.scores, measure)[0]
     first, last = ("Best", "Worse") if measure.definition.direction else ("Highest", "Lower")
     value, digits = best[measure], 0 if measure.definition.aggregate == "sum" else 3
-    start = f"{first}: {best.run} ({measure.name}{'' if value is None else f' {number(value, digits)}'})."
+    start = f"{first}: {best.run} ({measure.shown}{'' if value is None else f' {number(value, digits)}'})."
     ranking = comparison.ranking
     if ranking is None:  # each against the baseline, or against the best of many
         return [start, *_against_baseline(comparison)]
@@ -131,7 +131,7 @@ def _family_sentences(comparison: Comparison) -> list[str]:
         return []
     verb = "p is corrected over" if comparison.family_sizes[0] > 1 else "p is not corrected for"
     many = f" (more than {MOST_SYSTEMS} systems: not all pairs)" if comparison.scope == "best" else ""
-    return [f"On {comparison.primary}, {verb} {compared}{many}."]
+    return [f"On {comparison.shown_primary}, {verb} {compared}{many}."]
 
 
 def _some(names: Sequence[str]) -> str:
@@ -189,15 +189,15 @@ def _primary(comparison: Comparison, row: Difference) -> str:
     outcome = row.outcome(comparison.alpha)
     if outcome == "unchanged":
         unseen = "".join(f"; {text}" for text in _unseen_losses(row))
-        return f"{system} and {baseline} have the same {row.measure} for every query{unseen}."
+        return f"{system} and {baseline} have the same {row.shown} for every query{unseen}."
     if outcome == "equivalent":
-        return f"{system} and {baseline} are equivalent within ±{rope}: {row.measure} {evidence(row)}."
+        return f"{system} and {baseline} are equivalent within ±{rope}: {row.shown} {evidence(row)}."
     if outcome in ("inconclusive", "undecided"):
         found = evidence(row, *_sensitivity(comparison, row))
-        return f"{system} vs. {baseline} is {outcome}: {row.measure} {found}."
+        return f"{system} vs. {baseline} is {outcome}: {row.shown} {found}."
     if outcome == "negligible":
-        return f"{system} differs from {baseline} negligibly, within ±{rope}: {row.measure} {evidence(row)}."
-    return f"{system} is {row.comparative} than {baseline}: {row.measure} {evidence(row)}."
+        return f"{system} differs from {baseline} negligibly, within ±{rope}: {row.shown} {evidence(row)}."
+    return f"{system} is {row.comparative} than {baseline}: {row.shown} {evidence(row)}."
 
 
 def _finding(comparison: Comparison, row: Difference) -> str:
@@ -262,7 +262,7 @@ def group_remarks(comparison: Comparison, by: str) -> list[str]:
 
 def _queries_needed(comparison: Comparison, system: str) -> str:
     counts = [
-        f"{row.measure} {'unknown' if row.queries_needed is None else f'{row.queries_needed:,}'}"
+        f"{row.shown} {'unknown' if row.queries_needed is None else f'{row.queries_needed:,}'}"
         for row in comparison.of_system(system)
     ]
     corrected = ", at the corrected level" if comparison.correction_label else ""

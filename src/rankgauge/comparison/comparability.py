@@ -135,7 +135,7 @@ def not_comparable(measure: Measure, system: NamedFacts, baseline: NamedFacts) -
     shallow = min(system, baseline, key=lambda side: side.facts.limit)
     if system.facts.limit == baseline.facts.limit or shallow.facts.limit >= cutoff:
         return None
-    return Incomparable(shallow.depth_text, measure.name, cutoff)
+    return Incomparable(shallow.depth_text, measure.shown, cutoff)
 
 
 def comparability_notes(measures: Sequence[Measure], system: NamedFacts, baseline: NamedFacts) -> list[Note]:
@@ -169,7 +169,7 @@ def _depth_notes(measures: Sequence[Measure], system: NamedFacts, baseline: Name
         beyond = [one for one in measures if isinstance(one.cutoff, int) and one.cutoff > limits[0]]
         if not beyond:
             return []
-        really = ", ".join(f"{one.name} is really @{int(limits[0])}" for one in beyond)
+        really = ", ".join(f"{one.shown} is really @{int(limits[0])}" for one in beyond)
         documents = plural(int(limits[0]), "document")
         return [Note("same-depth", f"both sides have at most {documents} per query, so {really}")]
     whole = [one.name for one in measures if not isinstance(one.cutoff, int)]

@@ -163,7 +163,7 @@ def _notes(pairs: Sequence[Pair], differences: Sequence[Difference]) -> Iterator
         yield from pair.notes()
     for row in differences:
         if row.caveat:
-            yield Note("skewness", f"{row.system} on {row.measure}: {row.caveat}")
+            yield Note("skewness", f"{row.system} on {row.shown}: {row.caveat}")
 
 
 def _by_system(pairs: Sequence[Pair], families: Sequence[Family]) -> list[Difference]:

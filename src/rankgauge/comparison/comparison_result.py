@@ -87,6 +87,11 @@ class Comparison(Tabular):
         return self.scores[0].measures[0].name
 
     @property
+    def shown_primary(self) -> str:
+        """Its name as it is shown."""
+        return self.scores[0].measures[0].shown
+
+    @property
     def interval_kind(self) -> str:
         """What the intervals are: simultaneous, for example; empty if each is for itself."""
         return self.statistics.intervals_of(max(self.family_sizes))

@@ -92,7 +92,7 @@ def baseline_family(pairs: Sequence[Pair], columns: Sequence[int], statistics: S
 def family_columns(pairs: Sequence[Pair]) -> dict[str, list[int]]:
     """The measures of each family, by its name: the primary one, the others, and those of which lower is better."""
     primary, *others = pairs[0].system.measures
-    columns: dict[str, list[int]] = {f"{primary.name} (primary)": [0], OTHERS: [], LOWER: []}
+    columns: dict[str, list[int]] = {f"{primary.shown} (primary)": [0], OTHERS: [], LOWER: []}
     for column, measure in enumerate(others, 1):
         columns[LOWER if measure.definition.direction < 0 else OTHERS].append(column)
     return {name: found for name, found in columns.items() if found}

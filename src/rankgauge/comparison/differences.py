@@ -64,7 +64,13 @@ class Difference:
     largest: float = math.inf  # possible difference of one query
     aggregate: Aggregate = "mean"
     direction: Direction = 1  # the sign of an improvement; 0 if the measure is neither good nor bad
+    spelling: str = ""  # of the measure, if it was asked for by another name
     not_comparable: Incomparable | None = None  # why nothing was tested, if the results of both sides do not allow it
+
+    @property
+    def shown(self) -> str:
+        """The name of the measure as it is shown."""
+        return self.spelling or self.measure
 
     @property
     def is_ratio(self) -> bool:
@@ -228,7 +234,7 @@ class Pair:
         kind = measure.definition.aggregate
         factor = n if kind == "sum" else 1
         mean = float(np.cumsum(system_values - baseline_values)[-1]) / n if n else None
-        problem = self.problems.get(column) or (None if n else Incomparable(UNPAIRED, measure.name))
+        problem = self.problems.get(column) or (None if n else Incomparable(UNPAIRED, measure.shown))
         is_mean = kind == "mean" and self.statistics.alternative == "two-sided"
         return Difference(
             system=self.name,
@@ -250,6 +256,7 @@ class Pair:
             largest=measure.definition.range[1] - measure.definition.range[0],
             aggregate=kind,
             direction=measure.definition.direction,
+            spelling=measure.spelling,
             not_comparable=problem,
         )
 

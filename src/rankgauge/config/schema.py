@@ -7,6 +7,7 @@ sections.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -22,7 +23,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from rankgauge.comparison.gate.requirements import GateRule, parse_requirement
 from rankgauge.comparison.statistics_options import Statistics
-from rankgauge.config.bands import Uplift
+from rankgauge.config.bands import BANDS, Uplift
 from rankgauge.config.retriever_sections import RetrieverSection
 from rankgauge.config.retriever_settings import BenchmarkSettings, RetrieverCalls, RetrieverSettings
 from rankgauge.config.section_model import ConfigSection, Text, section_fault, with_settings
@@ -168,9 +169,16 @@ Threshold = Annotated[float, Field(allow_inf_nan=False)] | None
 
 
 def _uplift(value: Any) -> Any:
-    """A number, or a share of the baseline as text: 10%."""
+    """A number, or a share of the baseline as text: 10%; or a list of two, the ends of a range."""
     if value is None or isinstance(value, Uplift):
         return value
+    if isinstance(value, list):
+        ends = [_uplift(end) for end in value]
+        is_range = len(ends) == 2 and None not in ends and ends[0].relative == ends[1].relative
+        if not is_range or ends[0].size >= ends[1].size:
+            expected = "two ascending ends of a range: [0.03, 0.05] or [3%, 5%]"
+            raise PydanticCustomError("uplift", "{expected}", {"expected": expected})
+        return replace(ends[0], high=ends[1].size)
     is_share = isinstance(value, str) and value.strip().endswith("%")
     try:
         size = float(value.strip().removesuffix("%")) / 100 if is_share else float(value)
@@ -186,13 +194,14 @@ class Thresholds(ConfigSection):
     """The value at which each band of a measure begins, and the improvement over the baseline that is aimed at."""
 
     baseline: Threshold = None
+    above: Threshold = None
     good: Threshold = None
     strong: Threshold = None
     uplift: Annotated[Uplift | None, PlainValidator(_uplift)] = None
 
     def present(self) -> dict[str, float]:
         """The thresholds that are set, lowest band first."""
-        levels = (("baseline", self.baseline), ("good", self.good), ("strong", self.strong))
+        levels = ((band, getattr(self, band)) for band in BANDS)
         return {band: float(value) for band, value in levels if value is not None}
 
 
@@ -234,7 +243,7 @@ def _expected_order(measure: Measure, thresholds: Thresholds) -> str | None:
         if measure.definition.aggregate == "gmean" and not thresholds.uplift.relative:
             return "an uplift in percent, because geometric means differ by ratios"
     elif not values:
-        return "one or more of baseline, good, strong, uplift"
+        return f"one or more of {', '.join(BANDS)}, uplift"
     if values == sorted(set(values), reverse=lower):
         return None
     return "descending numbers, because lower is better" if lower else "ascending numbers"

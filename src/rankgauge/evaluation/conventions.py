@@ -262,4 +262,4 @@ def _at_grade(measure: Measure, rel: float) -> Measure:
     """The measure at a grade of relevance, unless it has another one already or none."""
     if "rel" not in measure.definition.parameters or measure["rel"] != 1:
         return measure
-    return measure.but(rel=rel)
+    return measure.but(rel=rel).spelled(measure.spelling)

@@ -34,6 +34,7 @@ class GroupSummary:
     mean: float | None
     median: float | None
     interval: Interval
+    shown: str = ""  # the name of the measure as it is shown
 
 
 def groups(columns: Mapping[str, Column], by: str | Sequence[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
@@ -79,7 +80,7 @@ def summary(
     interval = interval_of(values, measure, confidence=confidence, units=units, aggregate="mean")
     mean = mean_of(values)
     median = float(np.median(values)) if len(values) else None
-    return GroupSummary(*group, measure.name, len(values), mean, median, interval)
+    return GroupSummary(*group, measure.name, len(values), mean, median, interval, measure.shown)
 
 
 def mean_of(values: Floats) -> float | None:

@@ -94,6 +94,10 @@ class Scores(Tabular):
         numbered = ([*enumerate(measures)] for measures in (self.measures, self.requested))
         return tuple({measure: index for index, measure in reversed(measures)} for measures in numbered)
 
+    def shown_name(self, name: str) -> str:
+        """The name of an evaluated measure as it is shown."""
+        return next(measure.shown for measure in self.measures if measure.name == name)
+
     @cached_property
     def over_queries(self) -> dict[str, tuple[float | None, int]]:
         """For each measure, the value over all queries and the number of queries behind it."""

@@ -6,7 +6,7 @@ import math
 import re
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -192,6 +192,7 @@ class Measure:
 
     definition: Definition
     parameters: tuple[tuple[str, Any], ...] = field(repr=False)
+    spelling: str = field(default="", repr=False)  # another name that it was asked for by
 
     @cached_property
     def name(self) -> str:
@@ -209,6 +210,15 @@ class Measure:
             if value != self.definition.parameters[key] and value is not None
         ]
         return base + (f"({','.join(named)})" if named else "") + (f"@{at}" if at is not None else "")
+
+    @property
+    def shown(self) -> str:
+        """The name in tables, sentences and pages: as it was asked for, or the canonical one."""
+        return self.spelling or self.name
+
+    def spelled(self, spelling: str) -> Measure:
+        """This measure, shown by another name."""
+        return replace(self, spelling="" if spelling == self.name else spelling)
 
     def __str__(self) -> str:
         return self.name
@@ -241,7 +251,7 @@ class Measure:
         if self.definition.freeze is None:
             return self
         changed = self.definition.freeze(dict(self.parameters), qrels)
-        return self.but(**changed) if changed else self
+        return self.but(**changed).spelled(self.spelling) if changed else self
 
     def __call__(self, hits: Hits) -> PerQuery:
         """The value of each query; NaN if it has none."""

@@ -46,7 +46,10 @@ def parse_measure(name: str | Measure, *, compat: Compat = "trec_eval-9") -> Mea
 def parse_measures(
     names: str | Measure | Iterable[str | Measure], *, compat: Compat = "trec_eval-9"
 ) -> tuple[Measure, ...]:
-    """The measures behind names, sets and lists of them, each once, in the order of the request."""
+    """The measures behind names, sets and lists of them, each once, in the order of the request.
+
+    The name of a single measure is how it is shown; of two names of the same measure, the first.
+    """
     if isinstance(names, (str, Measure)):
         names = [names]
     if not isinstance(names, Iterable):
@@ -62,12 +65,20 @@ def parse_measures(
                     "a measure has no name", hint="write nDCG@10, or leave it out for the default measures"
                 )
             for word in words:
-                measures.update(dict.fromkeys(_read(word, compat)))
+                measures.update(dict.fromkeys(_spelled(word, compat)))
         else:
             raise MeasureError(f"a measure must be a name, found {type(name).__name__}: {shown(repr(name))}")
     if not measures:
         raise MeasureError("no measure is named", hint="leave measures out for the default ones")
     return tuple(measures)
+
+
+def _spelled(name: str, compat: Compat) -> Sequence[Measure]:
+    """The measures behind a name, which is how a single one is shown, unless it has parameters in parentheses."""
+    if name in NAMED_SETS:
+        return [measure for member in NAMED_SETS[name] for measure in _spelled(member, compat)]
+    measures = _read(name, compat)
+    return [measures[0].spelled(name)] if len(measures) == 1 and "(" not in name else measures
 
 
 def names_measure(name: str, compat: Compat = "trec_eval-9") -> bool:

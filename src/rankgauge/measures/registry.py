@@ -131,7 +131,7 @@ def default_measures(
 
 
 NAMED_SETS: dict[str, tuple[str, ...]] = {
-    "kpi": ("nDCG@10", "AP@100", "RR@10", "R@50", "R@100", "Success@10"),
+    "kpi": ("nDCG@10", "MAP@100", "MRR@10", "Recall@50", "Recall@100", "HitRate@10"),
     "beir": tuple(f"{name}@{k}" for name in ("nDCG", "AP", "R", "P") for k in (1, 3, 5, 10, 100, 1000)),
 }
 CUTOFF_SETS: dict[str, tuple[str, ...]] = {"rag": ("P", "R", "F1", "RR", "AP", "nDCG", "Success")}  # as in rag@5

@@ -74,7 +74,7 @@ SETTINGS = {
         {
             "name": str,
             "bands": MapOf(MapOf(float)),
-            "uplifts?": MapOf({"size": float, "relative": bool}),
+            "uplifts?": MapOf({"size": float, "relative": bool, "high?": float}),
         }
     ),
     "changes": AtMost(MAX_RESULTS),

@@ -41,8 +41,8 @@ from rankgauge.cli.options.outputs import (
     OutputRequest,
     PageRequest,
     View,
+    evaluation_output_options,
     format_option,
-    output_options,
     view_options,
 )
 from rankgauge.cli.options.spark_engine import SparkOptions, engine_options
@@ -156,7 +156,7 @@ def evaluate_on_spark(
     *declared_options(View, "plot", "audit"),
 )
 @label_options
-@output_options
+@evaluation_output_options
 @matching_options("match")
 @asking_with_out
 @NO_CODE
@@ -206,6 +206,11 @@ def evaluate_command(
     if asking.out is not None:
         write_live_runs(evaluation, evaluated.live, evaluated.own_id, asking.out, named.files, journals)
     output.saving.write(evaluation)
+    if output.manifest.manifest is not None:
+        from rankgauge.benchmark.record import EvaluatedSources
+
+        read = EvaluatedSources(named.labels, named.sources.queries, evaluated.names, asking.out)
+        output.manifest.write(evaluation, settings, read, asking.k or needed_depth(evaluation.scores[0].measures))
     if output.page.path is not None:
         baseline = chosen_baseline(settings.baseline, evaluated.names)
         output.page.write(evaluation, settings, comparison=comparison, baseline=baseline, input_notes=notes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ class FetchSources:
         section=Section.OUTPUT,
         type=click.Path(),
         metavar="FILE",
-        help="Write what was fetched to FILE, with hashes, as JSON.",
+        help="Write what was fetched and when to FILE, with hashes, as JSON.",
     ),
 )
 @NO_CODE
@@ -274,7 +275,7 @@ class Fetch:
     def run(self, request: FetchRequest, options: FetchOptions) -> None:
         """Ask every query, and write the run and what was asked for besides."""
         batch, output, inputs = QueryBatch.from_queries(self.queries), self.output, list(map(str, options.inputs))
-        options = replace(options, tag=options.tag or self.tag)
+        options, start = replace(options, tag=options.tag or self.tag), datetime.now(UTC).replace(microsecond=0)
         result = fetch_run(self.retriever, batch, output.out, k=request.k, options=options, decisions=self.decisions)
         print_warnings(result.notes)
         if output.log is not None:
@@ -284,7 +285,8 @@ class Fetch:
             latency = measure_latency(self.retriever, batch, request.k, request.latency)
         if output.manifest is not None:
             identity = self.retriever.identity()
-            manifest = fetch_manifest(identity, self.sources, result, output.out, request.k, latency)
+            began = start.isoformat()
+            manifest = fetch_manifest(identity, self.sources, result, output.out, request.k, latency, began)
             write_json(output.manifest, manifest, inputs)
         print_summary(result, output.out, latency)
 
@@ -300,9 +302,9 @@ def _queries_beside(corpus: str | None) -> str:
 
 
 def fetch_manifest(
-    identity: Identity, sources: FetchSources, result: FetchResult, out: str, k: int, latency: Latency
+    identity: Identity, sources: FetchSources, result: FetchResult, out: str, k: int, latency: Latency, start: str
 ) -> dict[str, Any]:
-    """What was fetched, from which files and into which, and how long it took."""
+    """What was fetched, from which files and into which, when, and how long it took."""
     corpus = sources.corpus
     return {
         "schema": FETCH_SCHEMA,
@@ -313,6 +315,7 @@ def fetch_manifest(
         "k": k,
         "run": _file_entry(out, results=_result_count(result)),
         "failed": result.failures,
+        "start": start,
         "seconds": round(result.seconds, 3),
         "latency": latency.to_dict(),
     }

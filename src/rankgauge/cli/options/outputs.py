@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from rankgauge.core.settings import Section, declared, setting, setting_of
 from rankgauge.errors import InputError, UsageError, printable
 
 if TYPE_CHECKING:
+    from rankgauge.benchmark.record import EvaluatedSources
     from rankgauge.config.settings import Settings
     from rankgauge.evaluation.evaluate import Evaluation
     from rankgauge.io.reading_options import Reading
@@ -229,30 +231,77 @@ HTML: Option = declared_options(PageRequest, "path")[0]
 CORPUS: Option = declared_options(PageRequest, "corpus")[0]
 
 
+# -------------------------------------------------------------------------------- ``--set output.manifest=FILE``
+
+
+@dataclass(frozen=True)
+class ManifestRequest:
+    """The manifest that a user wants of an evaluation, or none."""
+
+    manifest: str | None = setting_of(OutputSettings, "manifest")
+    began: float = field(default_factory=time.time, compare=False)
+
+    def check(self, *files: str | None) -> None:
+        """Raise, before any work, if it cannot be written."""
+        if self.manifest is None:
+            return
+        if "-" in (self.manifest, *files):
+            raise UsageError("output.manifest needs files: standard input and output have no path")
+        from rankgauge.io.atomic_files import check_writable
+
+        check_writable(self.manifest, inputs=[file for file in files if file is not None])
+
+    def reading(self, reading: Reading) -> Reading:
+        """How files are read if a manifest says what was in them."""
+        return reading if self.manifest is None else replace(reading, fingerprint=True, keep_rankings=True)
+
+    def write(self, evaluation: Evaluation, settings: Settings, sources: EvaluatedSources, k: int) -> None:
+        """Write the manifest of runs that are scored; ``k`` is how many results of a query that takes."""
+        assert self.manifest is not None
+        from datetime import UTC, datetime
+
+        from rankgauge.benchmark.record import manifest_of_evaluation
+        from rankgauge.cli.options.reproducing_command import reproducible_command
+        from rankgauge.io.atomic_files import write_atomically
+        from rankgauge.report.manifest import to_bytes
+
+        command = reproducible_command(click.get_current_context(), SAVE_NAMES)
+        manifest = manifest_of_evaluation(evaluation, settings, sources, k, command)
+        start = datetime.fromtimestamp(int(self.began), UTC).isoformat()
+        manifest["times"] |= {"start": start, "seconds": round(time.time() - self.began, 3)}
+        with write_atomically(self.manifest) as file:
+            file.write(to_bytes(manifest))
+        print_message(f"wrote {printable(self.manifest, None)}")
+
+
 @dataclass(frozen=True)
 class OutputRequest:
     """What a command writes besides what it prints."""
 
     page: PageRequest
     saving: SaveRequest
+    manifest: ManifestRequest
 
     def check(self, *files: str | None, reads_history: bool = False) -> None:
         """Raise, before any work, if something cannot be written; ``reads_history`` if results come from there."""
         if self.page.path is not None:
             self.page.check(*files)
+        self.manifest.check(*files)
         self.saving.check(reads_history=reads_history)
 
     def reading(self, reading: Reading) -> Reading:
         """How files are read for what is written."""
-        return self.page.reading(self.saving.reading(reading))
+        return self.manifest.reading(self.page.reading(self.saving.reading(reading)))
 
 
-def make_output(path: str | None, corpus: str | None, **saving: Any) -> OutputRequest:
+def make_output(path: str | None, corpus: str | None, manifest: str | None = None, **saving: Any) -> OutputRequest:
     """Build an ``OutputRequest`` from the values of its options."""
-    return OutputRequest(PageRequest(path, corpus), SaveRequest(**saving))
+    return OutputRequest(PageRequest(path, corpus), SaveRequest(**saving), ManifestRequest(manifest))
 
 
+MANIFEST: Option = declared_options(ManifestRequest, "manifest")[0]
 output_options = option_group("output", make_output, HTML, CORPUS, *SAVE_OPTIONS)
+evaluation_output_options = option_group("output", make_output, HTML, CORPUS, MANIFEST, *SAVE_OPTIONS)
 
 
 def write_page(report: Report, path: str | Path, *, inputs: Iterable[str | Path] = ()) -> None:

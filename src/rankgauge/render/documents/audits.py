@@ -82,7 +82,7 @@ def ties_table(audit: TieAudit) -> Table:
     """One row per measure."""
     rows = [
         [
-            Words(row.measure.name),
+            Words(row.measure.shown),
             *(_cell(row.measure, value) for value in (row.reported, row.worst, row.best)),
             Number(row.changed_queries, "count"),
         ]
@@ -98,7 +98,7 @@ def ties_table(audit: TieAudit) -> Table:
 
 
 def _tie_legend(audit: TieAudit) -> str:
-    unknown = [row.measure.name for row in audit if not row.is_known]
+    unknown = [row.measure.shown for row in audit if not row.is_known]
     legend = "changed: queries whose value depends on the order"
     return f"{legend}; the best and the worst order are not known for {', '.join(unknown)}" if unknown else legend
 
@@ -121,7 +121,7 @@ def unjudged_table(audit: UnjudgedAudit) -> Table:
     """One row per measure, and what the columns mean."""
     rows = [
         [
-            Words(row.measure.name),
+            Words(row.measure.shown),
             *(_cell(row.measure, value) for value in (row.irrelevant, row.relevant, row.condensed)),
             Number(row.judged.over_queries),
             Words("bounds" if row.bounds else "no bounds"),

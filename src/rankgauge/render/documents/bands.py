@@ -60,7 +60,12 @@ def band_rows(scores: Sequence[Scores], bands: Bands | None) -> list[list[Cell]]
 
 def band_cell(band: Band | None) -> Words:
     """A band in a table."""
-    return NO_VALUE if band is None else Words(band)
+    return NO_VALUE if band is None else Words(band_words(band))
+
+
+def band_words(band: str) -> str:
+    """What a band is called where it is shown; any other word is itself."""
+    return "above baseline" if band == "above" else band
 
 
 def with_bands(
@@ -108,9 +113,9 @@ def uplift_lines(scores: Sequence[Scores], bands: Bands | None, comparison: Comp
     if comparison is None:
         targets = uplift_targets(scores[0], bands)
         needed = "needs a comparison with a baseline (`rankgauge compare`)"
-        return [f"{_title(bands)}: {name} {target}: {needed}" for name, target in targets.items()]
+        return [f"{_title(bands)}: {scores[0].shown_name(name)} {target}: {needed}" for name, target in targets.items()]
     return [
-        f"{_title(bands)}: {_uplift_text(run.run, name, result, comparison)}"
+        f"{_title(bands)}: {_uplift_text(run.run, run.shown_name(name), result, comparison)}"
         for run in scores
         for name, result in uplifts_of(run, bands, comparison).items()
     ]
@@ -130,5 +135,7 @@ def _uplift_text(system: str, measure: str, result: UpliftResult, comparison: Co
     ends = span_of(result.low, result.high, text)
     confidence = f" ({percent(comparison.confidence)} CI {ends})" if ends else ""
     reach = "the estimate reaches it" if result.estimate_reaches else "the estimate is below it"
+    if result.target.high is not None and result.estimate > result.target.high:
+        reach = "the estimate is above it"
     status = f"inconclusive, {reach}" if result.status == "inconclusive" else result.status
     return f"{system} {text(result.estimate)}{confidence} on {over}: {status}"

@@ -8,11 +8,11 @@ from typing import Any
 
 from rankgauge._version import __version__
 from rankgauge.comparison.answer_sentences import best_challenger, headline
-from rankgauge.comparison.comparison_result import Comparison, sort_systems
+from rankgauge.comparison.comparison_result import Comparison
 from rankgauge.comparison.differences import Difference
 from rankgauge.config.bands import Bands
 from rankgauge.core.formatting import given, number, p_equals, percent, plural
-from rankgauge.evaluation.scores import Scores, sorted_runs
+from rankgauge.evaluation.scores import Scores
 from rankgauge.measures.measure import Measure
 from rankgauge.render.document import (
     BETTER,
@@ -119,7 +119,7 @@ def answer(report: Report) -> list[str]:
     measure = run.measures[0]
     span = interval_span(run.interval(measure, confidence=report.confidence))
     value, confidence = value_text(measure, run[measure]), percent(report.confidence)
-    return [f"{run.run}: {measure.name} {value} ({confidence} CI {span}); there is no other system to compare with."]
+    return [f"{run.run}: {measure.shown} {value} ({confidence} CI {span}); there is no other system to compare with."]
 
 
 # ------------------------------------------------------------------------------------------------------- everything
@@ -151,14 +151,14 @@ def _sections(report: Report) -> list[Part]:
     if compared is None:
         parts.append(uplifts)
     else:
-        table = comparison.comparison_table(sort_systems(compared))
+        table = comparison.comparison_table(compared)
         differences: list[Part] = [table, uplifts]
         parts.append(DocumentSection("Differences from the baseline", differences))
         parts += (
             [DocumentSection("Groups of queries", comparison.group_parts(_on_first(compared)))] if report.by else []
         )
         parts.append(DocumentSection("Largest changes", [Sentences(_largest_changes(compared))]))
-    values = intervals_table(sorted_runs(report.scores), confidence=report.confidence)
+    values = intervals_table(report.scores, confidence=report.confidence)
     parts.append(DocumentSection("Values with confidence intervals", [values]))
     parts += (
         [DocumentSection("Cost", [cost_table(report)])] if any(cost != Cost() for cost in report.costs.values()) else []
@@ -181,7 +181,7 @@ def _on_first(compared: Comparison) -> Comparison:
 
 def _largest_changes(compared: Comparison) -> list[str]:
     system = best_challenger(compared)
-    head = f"{compared.primary}, {system} − {compared.baseline}:"
+    head = f"{compared.shown_primary}, {system} − {compared.baseline}:"
     changes = compared.changes.get(system, ())
     lines = [_text(line) for change in changes for line in comparison.change_lines(compared, change)]
     return [head, *lines] if lines else [f"{system} and {compared.baseline} have the same value for every query."]
@@ -193,11 +193,11 @@ def _text(line: Line) -> str:
 
 def systems_table(report: Report) -> Table:
     """Measures as rows, systems as columns, the best of each."""
-    rows, runs, bands = [], sorted_runs(report.scores), used(report.scores, report.bands)
+    rows, runs, bands = [], report.scores, used(report.scores, report.bands)
     for measure in report.scores[0].measures:
         best = _best(report, measure)
         leaders = _leaders(report, measure, best)
-        cells: list[Cell] = [Words(measure.name), *(_value(report, run, measure, best) for run in runs)]
+        cells: list[Cell] = [Words(measure.shown), *(_value(report, run, measure, best) for run in runs)]
         cells.append(name(", ".join(leaders)) if best is not None else NO_VALUE)
         rows.append(cells if bands is None else [*cells, _band_of_best(report, bands, measure, leaders)])
     columns = [*words("Measure"), *(TableColumn(run.run, from_data=True) for run in runs), *numbers("Best")]
@@ -344,15 +344,15 @@ def findings_document(validation: Validation) -> ResultDocument:
 
 
 def _overview(report: Report) -> Table:
-    """Systems as rows, the best first: the first measure with its interval, the others, measured costs, and groups."""
+    """Systems as rows, as they were given: the measures, the first with its interval, measured costs, and groups."""
     measures, compared = report.scores[0].measures, report.comparison
-    runs = sorted_runs(report.scores)
+    runs = report.scores
     best = {measure: _best(report, measure) for measure in measures}
     ranking = {} if compared is None or compared.ranking is None else comparison.ranked_letters(compared.ranking)
     costs = _cost_columns(report, runs)
     columns: dict[str, Sequence[Cell]] = {}
     for measure in measures:
-        columns[measure.name] = [_value(report, run, measure, best[measure]) for run in runs]
+        columns[measure.shown] = [_value(report, run, measure, best[measure]) for run in runs]
         if measure == measures[0]:
             intervals = [run.interval(measure, confidence=report.confidence) for run in runs]
             columns[f"{percent(report.confidence)} CI"] = [*map(range_cell, intervals)]
@@ -363,7 +363,7 @@ def _overview(report: Report) -> Table:
         legend += [f"{BETTER} {WORSE} significantly better, worse than {compared.baseline}"] if is_marked else []
     if compared is not None and ranking:
         columns["group"] = [Words(ranking[run.run]) for run in runs]
-        legend.append(f"same letter: not distinguishable on {measures[0].name}; {compared.statistics.description}")
+        legend.append(f"same letter: not distinguishable on {measures[0].shown}; {compared.statistics.description}")
     elif compared is not None:
         legend.append(compared.family)
     rows = [[name(run.run), *(column[row] for column in columns.values())] for row, run in enumerate(runs)]
@@ -371,7 +371,7 @@ def _overview(report: Report) -> Table:
         band_cells = _band_cells(report, bands, best)
         rows.append([Words("band"), *(band_cells.get(title, NOTHING) for title in columns)])
         legend.append(f"band: of the best value, by {bands.name}")
-    first_hidden = [*reversed(list(costs)[1:]), *(one.name for one in reversed(measures[1:])), *list(costs)[:1]]
+    first_hidden = [*reversed(list(costs)[1:]), *(one.shown for one in reversed(measures[1:])), *list(costs)[:1]]
     order = {title: len(first_hidden) - place for place, title in enumerate(first_hidden)}
     head = [*words("system"), *(TableColumn(title, may_hide=order.get(title, 0)) for title in columns)]
     return Table(head, rows, "Systems", "; ".join(legend))
@@ -380,7 +380,7 @@ def _overview(report: Report) -> Table:
 def _band_cells(report: Report, bands: Bands, best: Mapping[Measure, float | None]) -> dict[str, Words]:
     """The band of the best value of each measure."""
     return {
-        measure.name: _band_of_best(report, bands, measure, _leaders(report, measure, value))
+        measure.shown: _band_of_best(report, bands, measure, _leaders(report, measure, value))
         for measure, value in best.items()
     }
 

@@ -107,7 +107,7 @@ def comparison_parts(comparison: Comparison, extent: Extent | None = None, *, ba
     groups = group_parts(comparison)
     parts += [DocumentSection("Groups of queries", groups, folded=True)] if groups else []
     changes = _largest_changes(comparison, extent or Extent())
-    title = f"Largest changes in {comparison.primary}"
+    title = f"Largest changes in {comparison.shown_primary}"
     return [*parts, *([DocumentSection(title, changes, folded=True, on_pages=False)] if changes else [])]
 
 
@@ -133,7 +133,7 @@ def comparison_table(comparison: Comparison, *, bands: Bands | None = None) -> T
         best = None if unpaired else best_of(measure, [run[measure] for run in comparison.scores])
         for place, run in enumerate(comparison.scores):
             value = run[measure]
-            cells: list[Cell] = [Words("" if place else measure.name), name(run.run)]
+            cells: list[Cell] = [Words("" if place else measure.shown), name(run.run)]
             cells.append(value_cell(measure, value, best=value is not None and value == best))
             if shown is not None:
                 cells.append(band_cell(band_of(run, measure.name, value, shown)))
@@ -219,13 +219,17 @@ def _legend(comparison: Comparison) -> str:
     counts = sorted({row.n for row in comparison.differences if row.not_comparable is None}) or [0]
     queries = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     unpaired = [
-        measure.name for measure in comparison.scores[0].measures if comparison.has_unpaired_queries(measure.name)
+        measure.shown for measure in comparison.scores[0].measures if comparison.has_unpaired_queries(measure.name)
     ]
     kind = comparison.interval_kind
     is_marked = any(row.mark(comparison.alpha) for row in comparison.differences)
     texts = [
         *([f"{BETTER} {WORSE} significantly better, worse than {comparison.baseline}"] if is_marked else []),
-        *([f"same letter: not distinguishable on {comparison.primary}"] if comparison.ranking is not None else []),
+        *(
+            [f"same letter: not distinguishable on {comparison.shown_primary}"]
+            if comparison.ranking is not None
+            else []
+        ),
         comparison.family,
         *([f"intervals are {kind}"] if kind else []),
         f"paired over {queries} queries",
@@ -244,7 +248,7 @@ def group_table(comparison: Comparison, by: str) -> Table:
     for row in comparison.groups:
         if row.by == by:
             difference, label = row.difference, (row.label, row.difference.measure)
-            cells: list[Cell] = [NOTHING, NOTHING] if label == last else [name(row.label), Words(difference.measure)]
+            cells: list[Cell] = [NOTHING, NOTHING] if label == last else [name(row.label), Words(difference.shown)]
             cells += [] if len(comparison.systems) == 1 else [name(difference.system)]
             rows.append([*cells, Number(difference.n, "count"), *_cells(comparison, difference)])
             last = label
@@ -255,9 +259,7 @@ def group_table(comparison: Comparison, by: str) -> Table:
 
 def _remarks(comparison: Comparison, by: str) -> list[str]:
     """The correction of the groups, which differences differ between them, and which have the opposite sign."""
-    opposite = [
-        f"{row.label} on {row.difference.measure}" for row in comparison.groups if row.by == by and row.opposite
-    ]
+    opposite = [f"{row.label} on {row.difference.shown}" for row in comparison.groups if row.by == by and row.opposite]
     note = [f"significant, and opposite to the overall direction: {', '.join(opposite)}"] if opposite else []
     kind = comparison.group_interval_kind(by)
     intervals = [f"intervals by {by} are {kind}"] if kind else []
@@ -272,7 +274,7 @@ def _largest_changes(comparison: Comparison, extent: Extent) -> list[Part]:
     for system in shown:
         changes = comparison.changes.get(system, ())
         if changes:
-            title = f"Largest changes in {comparison.primary}: {system} − {comparison.baseline}"
+            title = f"Largest changes in {comparison.shown_primary}: {system} − {comparison.baseline}"
             lines = [line for change in changes for line in change_lines(comparison, change, explain=extent.explain)]
             hidden = len(systems) - len(shown)
             more = [f"  of {plural(hidden, 'other system')}: --explain or --format json"] if hidden else []

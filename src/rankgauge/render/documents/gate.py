@@ -44,7 +44,7 @@ from rankgauge.render.document import (
     numbers,
     words,
 )
-from rankgauge.render.documents.bands import band_cell, band_of, heading, reached, uplift_lines, with_bands
+from rankgauge.render.documents.bands import band_cell, band_of, band_words, heading, reached, uplift_lines, with_bands
 from rankgauge.render.documents.comparison import DIFFERENCE_TONES, MAX_NAME
 from rankgauge.render.documents.scores import as_dict, caveats, class_text, conventions_lines
 from rankgauge.stats.detectable import POWER
@@ -363,7 +363,7 @@ def _drop_checks(result: GateResult) -> list[Check]:
 
 
 def _band_properties(result: GateResult, bands: Bands) -> dict[str, str]:
-    return {f"{heading(bands)} {measure}": band for measure, band in reached(result.scores, bands).items()}
+    return {f"{heading(bands)} {measure}": band_words(band) for measure, band in reached(result.scores, bands).items()}
 
 
 # -------------------------------------------------------------------------------------------------------- sentences

@@ -78,7 +78,7 @@ def correlation_table(agreement: QrelsAgreement) -> Table:
     """One row per measure."""
     rows: list[list[Cell]] = [
         [
-            Words(row.measure.name),
+            Words(row.measure.shown),
             Number(row.tau.value, digits=3),
             Number(row.tau_ap.value, digits=3),
             Words(f"{len(row.swaps)} of {row.pairs}"),
@@ -92,7 +92,7 @@ def correlation_table(agreement: QrelsAgreement) -> Table:
 def _swap_table(agreement: QrelsAgreement) -> Table:
     """One row per swapped pair: which is better by the first judgments, and both values under each."""
     rows = [
-        [Words(row.measure.name), name(f"{swap.better} over {swap.worse}"), *sides]
+        [Words(row.measure.shown), name(f"{swap.better} over {swap.worse}"), *sides]
         for row in agreement.measures
         for swap in row.swaps[:MAX_SWAPS]
         for sides in [[_values(row.measure, swap.better_values[side], swap.worse_values[side]) for side in (0, 1)]]
@@ -112,7 +112,7 @@ def _reasons(agreement: QrelsAgreement) -> list[str]:
         labels = [label for label, one in (("Kendall's tau", row.tau), ("tau-ap", row.tau_ap)) if one.reason]
         if labels:
             missing = f"no {' and no '.join(labels)}", row.tau.reason or row.tau_ap.reason or ""
-            measures_of.setdefault(missing, []).append(row.measure.name)
+            measures_of.setdefault(missing, []).append(row.measure.shown)
     return [f"{what} of {', '.join(names)}: {reason}" for (what, reason), names in measures_of.items()]
 
 

@@ -162,7 +162,7 @@ def means_table(scores: Sequence[Scores], *, bands: Bands | None = None, title: 
         from rankgauge.render.documents.bands import band_rows
 
         rows += [[*row, *(NOTHING for _ in costs)] for row in band_rows(scores, bands)]
-    titles = [*(measure.name for measure in measures), *costs]
+    titles = [*(measure.shown for measure in measures), *costs]
     return Table([*words(""), *numbers(*titles)], rows, title, may_transpose=True)
 
 
@@ -200,7 +200,7 @@ def query_table(scores: Scores) -> Table:
         ]
         for row in np.flatnonzero(scores.averaged).tolist()
     ]
-    titles = [*(measure.name for measure in scores.measures), *costs]
+    titles = [*(measure.shown for measure in scores.measures), *costs]
     return Table([*words(scores.run), *numbers(*titles)], rows, scores.run)
 
 
@@ -209,7 +209,7 @@ def intervals_table(scores: Sequence[Scores], *, confidence: float) -> Table:
     title = f"{percent(confidence)} CI"
     rows: list[list[Cell]] = [
         [
-            Words("" if place else measure.name),
+            Words("" if place else measure.shown),
             name(run.run),
             value_cell(measure, run[measure]),
             range_cell(run.interval(measure, confidence=confidence)),
@@ -239,7 +239,7 @@ def _group_table(scores: Sequence[Scores], by: str, confidence: float) -> Table:
     rows = [
         [
             NOTHING if place else name(group.label),
-            Words("" if place else group.measure),
+            Words("" if place else group.shown),
             *([] if len(scores) == 1 else [name(run.run)]),
             *_group_cells(group),
         ]
@@ -301,6 +301,8 @@ def best_of(measure: Measure, values: Sequence[float | None]) -> float | None:
 def as_dict(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] = ()) -> dict[str, Any]:
     """The JSON schema of every command that prints scores."""
     first = scores[0]
+    requested = dict(zip(first.measures, first.requested or first.measures, strict=True))
+    names = {measure.name: asked.shown for measure, asked in requested.items() if measure.name != asked.shown}
     warnings = warning_dicts(notes)
     for run in scores:
         warnings += [{"code": note.code, "message": note.message, "run": run.run} for note in run.notes]
@@ -308,6 +310,7 @@ def as_dict(scores: Sequence[Scores], *, per_query: bool, notes: Iterable[Note] 
         "schema": SCORES_SCHEMA,
         "conventions": first.conventions.to_dict(),
         "qrels": {"name": first.qrels, "sha256": first.qrels_sha256, "queries": len(first)},
+        **({"requested": names} if names else {}),
         "runs": [run.to_dict(per_query=per_query) for run in scores],
         **({"labels": dict(first.labels.of_query)} if per_query and first.labels is not None else {}),
         "warnings": warnings,
@@ -409,7 +412,7 @@ def leak_lines(scores: Sequence[Scores]) -> list[str]:
             bound = f"at most {text_of(interval.high, 'share')} ({percent(interval.confidence)} confidence)"
             found = [leak_text(leak) for leak in run.leaks(measure)]
             named = f": {listing(found, MAX_LEAKS)}" if found else ""
-            lines.append(f"{prefix}{measure.name}: {round(value * n)} of {plural(n, 'query')}, {bound}{named}")
+            lines.append(f"{prefix}{measure.shown}: {round(value * n)} of {plural(n, 'query')}, {bound}{named}")
     return lines
 
 
@@ -520,5 +523,5 @@ def call_lines(scores: Sequence[Scores]) -> list[str]:
 
 def incomplete_lines(scores: Sequence[Scores]) -> list[str]:
     """Which values are incomplete, in a line; none if all are complete."""
-    names = ", ".join(dict.fromkeys(name for run in scores for name in run.incomplete))
+    names = ", ".join(dict.fromkeys(run.shown_name(name) for run in scores for name in run.incomplete))
     return [f"incomplete: {names} (runs or judgments are shallower than the cutoff)"] if names else []

@@ -72,7 +72,7 @@ def _bars(scores: Sequence[Scores], measure: Measure, width: int, confidence: fl
     taken = max(map(len, values)) + max(map(len, spans)) + 6
     labels = labels_within(scores, width - taken - READABLE_WIDTH)
     size = room(width, taken + columns_of(labels[0]))
-    lines = [f"{measure.name}, from {short_number(least)} to {short_number(most)}"]
+    lines = [f"{measure.shown}, from {short_number(least)} to {short_number(most)}"]
     for label, value, between, (mean, interval) in zip(labels, values, spans, rows, strict=True):
         bar = "" if mean is None else _bar(mean, interval, least, (size - 1) / ((most - least) or 1.0))
         lines.append(f"{label}  {bar:<{size}}  {value:>{max(map(len, values))}}  {between:>{max(map(len, spans))}}")
@@ -128,8 +128,8 @@ def _strips(comparison: Comparison, measure: Measure, width: int) -> str:
     per_character = "one query" if queries_per_character == 1 else f"{queries_per_character} queries"
     rest = f": {per_character} per character, tallest {text_of(tallest, 'value', digits=3)}"
     baseline = printable(comparison.baseline, None)
-    available = max(MIN_LABEL, width - len(measure.name + rest) - len(" vs. "))
-    title = f"{measure.name} vs. {excerpt(baseline, available)}{rest}"
+    available = max(MIN_LABEL, width - len(measure.shown + rest) - len(" vs. "))
+    title = f"{measure.shown} vs. {excerpt(baseline, available)}{rest}"
     return "\n".join(
         [
             title,

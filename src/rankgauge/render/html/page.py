@@ -189,7 +189,7 @@ def _answer_section(report: Report, page_systems: PageSystems) -> dict[str, Any]
         "confidence": percent(page_systems.confidence),
         "results": results_table(page_systems, tested, bands),
         "ranking": ranking_table(tested),
-        "primary": scores[0].measures[0].name,
+        "primary": scores[0].measures[0].shown,
         "group_tables": list(zip(report.by, group_tables(page_systems, report.by, tested), strict=True)),
         "remarks": [
             *([] if tested is None else remarks(tested)),
@@ -316,7 +316,7 @@ def _values_sentence(scores: Scores, intervals: Mapping[str, Interval]) -> str:
         interval = intervals[measure.name]
         ends = interval_text(interval)
         suffix = f" ({percent(interval.confidence)} CI {ends})" if ends else ""
-        values.append(f"{measure.name} {measure_text(measure, scores[measure])}{suffix}")
+        values.append(f"{measure.shown} {measure_text(measure, scores[measure])}{suffix}")
     return f"{scores.run}: {', '.join(values)}."
 
 
@@ -483,12 +483,12 @@ def system_pair(page_systems: PageSystems) -> SystemPair | None:
         before=before.name,
         after=after.name,
         after_index=page_systems.best,
-        measure=measure.name,
+        measure=measure.shown,
         order=f"from the largest {gain} to the largest {loss}",
         points=points_text(int(np.sum(~np.isnan(gaps)))),
         diagonal=f"{'below' if direction < 0 else 'above'} the diagonal, {after.name} is {better}",
         tally=tally,
         axes=axes.to_dict(),
-        waterfall=waterfall(gaps, direction, axes, f"{measure.name}: {tally}"),
-        scatter=scatter(values, (before, after), axes, f"{measure.name}: {tally}"),
+        waterfall=waterfall(gaps, direction, axes, f"{measure.shown}: {tally}"),
+        scatter=scatter(values, (before, after), axes, f"{measure.shown}: {tally}"),
     )

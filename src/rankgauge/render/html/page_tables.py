@@ -27,7 +27,7 @@ from rankgauge.evaluation.scores import Scores, sorted_runs
 from rankgauge.history.entries import SavedMean
 from rankgauge.measures.measure import Measure
 from rankgauge.render.document import BETTER, NOTHING, Cell, Number, Range, Table, Tone, Words, name
-from rankgauge.render.documents.bands import bands_of, heading
+from rankgauge.render.documents.bands import band_words, bands_of, heading
 from rankgauge.render.documents.benchmark import cost_basis, cost_table
 from rankgauge.render.documents.comparison import DETECTABLE, detectable_cell, difference_cell, difference_range
 from rankgauge.render.documents.gate import affected_table, gate_tables
@@ -158,7 +158,7 @@ def content(cell: PageCell | str) -> Markup:
         case Drawn(markup):
             return markup
         case Chip(text):
-            return Markup('<span class="chip {0}">{0}</span>').format(text)
+            return Markup('<span class="chip {}">{}</span>').format(text, band_words(text))
         case Words() if cell.tone:
             label = f"{cell.text[:1].upper()}{cell.text[1:]}"
             return Markup('<span class="verdict {}"><span aria-hidden="true">{}</span> {}</span>').format(
@@ -234,7 +234,7 @@ def _single_table(
     rows = []
     for measure in scores.measures:
         cells: list[PageCell | Styled] = [
-            Styled(Words(measure.name), hint=measure.definition.summary),
+            Styled(Words(measure.shown), hint=measure.definition.summary),
             value(measure, scores[measure]),
             interval(intervals[measure.name]),
             Number(scores.over_queries[measure.name][1], "count"),
@@ -281,7 +281,7 @@ def _measure_groups(
             rows.append(PageRow(cells, "baseline" if comparison is not None and difference is None else ""))
         queries = max(run_scores.over_queries[measure.name][1] for run_scores in scores)
         note = _group_note(queries, [] if unpaired else differences, unpaired)
-        yield RowGroup(rows, measure.name, note, measure.definition.summary)
+        yield RowGroup(rows, measure.shown, note, measure.definition.summary)
 
 
 def _group_note(queries: int, differences: Sequence[Difference], unpaired: bool) -> str:
@@ -488,7 +488,7 @@ def sensitivity_table(
         for unjudged_audit, tie_audit, system in zip(unjudged, ties, systems, strict=True):
             scenario, order = unjudged_audit.measures[index], tie_audit.measures[index]
             cells: list[PageCell | Styled] = [
-                Words(f"{measure.name}{'' if scenario.bounds else '*'}"),
+                Words(f"{measure.shown}{'' if scenario.bounds else '*'}"),
                 SystemName(system, is_clipped=True),
                 shown(order.reported),
                 Number(scenario.judged.over_queries, "compact"),

@@ -131,7 +131,7 @@ def _measure(packer: Packer, page_systems: PageSystems, index: int, digits: int)
     values = [averaged_values(scores, index) for scores in page_systems.scores]
     scale = scale_of(values, digits)
     return {
-        "name": measure.name,
+        "name": measure.shown,
         "direction": measure.definition.direction,
         "count": measure.definition.aggregate == "sum",
         "scale": scale,

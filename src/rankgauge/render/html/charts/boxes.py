@@ -71,7 +71,9 @@ def group_charts(scores: Sequence[Scores], by: Sequence[str], systems: Sequence[
             for code, label, queries in sorted(by_size[:MAX_CHART_GROUPS], key=lambda group: group[1])
         ]
         drawn = _boxes(rows, domain, index)
-        yield Chart(f"{measure.name} by {column}", drawn, _caption(rows, len(by_size) - len(rows)), system_key(systems))
+        yield Chart(
+            f"{measure.shown} by {column}", drawn, _caption(rows, len(by_size) - len(rows)), system_key(systems)
+        )
 
 
 def _caption(rows: Sequence[ChartGroup], omitted: int) -> str:

@@ -206,7 +206,7 @@ def cost_chart(report: Report, systems: Sequence[PageSystem]) -> Chart | None:
         return None
     front = pareto_front(points, lower_is_better=measure.definition.direction < 0)
     names = ", ".join(system.name for system, _, _ in front)
-    return Chart(f"{measure.name} and latency", _draw(points, front, measure), f"Pareto-optimal: {names}.")
+    return Chart(f"{measure.shown} and latency", _draw(points, front, measure), f"Pareto-optimal: {names}.")
 
 
 def pareto_front(points: Sequence[LatencyPoint], *, lower_is_better: bool = False) -> list[LatencyPoint]:
@@ -233,7 +233,7 @@ def _draw(points: Sequence[LatencyPoint], front: Sequence[LatencyPoint], measure
     parts = [*horizontal_grid(y), *axis, stretched(area.height, path)]
     descriptions = []
     for system, time, value in points:
-        descriptions.append(f"{system.name}: {measure.name} {compact_number(value)} at {milliseconds(time)}")
+        descriptions.append(f"{system.name}: {measure.shown} {compact_number(value)} at {milliseconds(time)}")
         shapes = [tag("title", descriptions[-1]), symbol(system.shape, across(x(time)), y(value))]
         parts.append(tag("g", *shapes, class_=system.color))
     return drawing(area.height, "; ".join(descriptions), *parts, left=left, right=right)

@@ -118,9 +118,9 @@ def mean_charts(page_systems: PageSystems) -> Iterator[Chart]:
             value, interval = scores[measure], page_systems.intervals[index][measure.name]
             value_text, ends = measure_text(measure, value), interval_text(interval)
             suffix = f" ({percent(confidence)} CI {ends})" if ends else ""
-            description = f"{system.name}: {measure.name} {value_text}{suffix}"
+            description = f"{system.name}: {measure.shown} {value_text}{suffix}"
             rows.append(RangeRow(system, value, interval.low, interval.high, value_text, description))
-        yield Chart(measure.name, ranges(rows, measure.definition.range), measure.definition.summary)
+        yield Chart(measure.shown, ranges(rows, measure.definition.range), measure.definition.summary)
 
 
 FOREST_WIDTH, FOREST_HEIGHT = 120, 20
@@ -167,14 +167,14 @@ def judgment_charts(
     yield cutoff_chart(judged(cutoff=10), "Judged@k", scores, hits, systems, judged.summary, height)
     if unjudged:
         yield Chart(
-            f"{measure.name} and unjudged documents",
+            f"{measure.shown} and unjudged documents",
             ranges(list(_unjudged_rows(measure, unjudged, systems)), measure.definition.range, "scenario"),
             "From all unjudged documents not relevant (symbol) to all of them relevant with the highest grade.",
             [scenario_key(SCENARIO_LABEL)],
         )
     if any(audit.measures[0].changed_queries for audit in ties):
         yield Chart(
-            f"{measure.name} and ties",
+            f"{measure.shown} and ties",
             ranges(list(_tie_rows(measure, ties, systems)), measure.definition.range, "scenario"),
             "From the worst to the best order of documents with equal scores; the symbol is the reported order.",
             [scenario_key(SCENARIO_LABEL)],
