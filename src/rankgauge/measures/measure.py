@@ -217,7 +217,7 @@ class Measure:
         return self.spelling or self.name
 
     def spelled(self, spelling: str) -> Measure:
-        """This measure, shown by another name."""
+        """The measure, shown by another name."""
         return replace(self, spelling="" if spelling == self.name else spelling)
 
     def __str__(self) -> str:
