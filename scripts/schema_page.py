@@ -12,7 +12,7 @@ BENCHMARK, EVALUATION, MANIFEST = "BenchmarkReport", "EvaluationReport", "Experi
 WRITTEN = {
     EVALUATION: "`evaluations/NAME.EvaluationReport.json` of a benchmark, and `rankgauge evaluate --format json`",
     BENCHMARK: "`BenchmarkReport.json` of a benchmark",
-    MANIFEST: "`ExperimentManifest.json` of a benchmark, and by `evaluate --set output.manifest=FILE`",
+    MANIFEST: "`ExperimentManifest.json` of a benchmark, and by `evaluate --manifest FILE`",
 }
 Schema = dict[str, Any]
 

@@ -18,7 +18,7 @@ from tests.conftest import Outcome
 from tests.needs import ROOT
 
 Command = Callable[..., Outcome]
-MANIFEST = ("--set", "output.manifest=m.json")
+MANIFEST = ("--manifest", "m.json")
 
 
 @pytest.fixture
@@ -76,10 +76,10 @@ def test_it_has_the_fields_and_the_methods_of_a_benchmark_and_obeys_its_schema(f
     assert manifest["platform"] == benchmark["platform"]
 
 
-def test_a_configuration_asks_for_it_from_its_own_folder(folder: Path, command: Command) -> None:
+def test_it_has_the_settings_of_a_configuration(folder: Path, command: Command) -> None:
     Path("own").mkdir()
-    Path("own/c.yaml").write_text("output: {manifest: ../m.json}\nmeasures: [P@3]\n")
-    assert command("evaluate", "qrels.trec", "runs/lexical.trec", "--config", "own/c.yaml").code == 0
+    Path("own/c.yaml").write_text("measures: [P@3]\n")
+    assert command("evaluate", "qrels.trec", "runs/lexical.trec", "--config", "own/c.yaml", *MANIFEST).code == 0
     assert written()["settings"]["measures"] == ["P@3"]
 
 
@@ -105,10 +105,10 @@ def test_a_log_with_two_systems_is_one_file(folder: Path, command: Command) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("qrels.trec", "-"), "output.manifest needs files"),
+        (("qrels.trec", "-"), "--manifest needs files"),
         (("scores.jsonl", "-m", "faithfulness"), "has scores and no rankings"),
         (("qrels.trec", "m.json"), "would overwrite the input"),
-        (("qrels.trec", "runs/lexical.trec", "--engine", "spark"), "cannot be combined with --set output.manifest"),
+        (("qrels.trec", "runs/lexical.trec", "--engine", "spark"), "cannot be combined with --manifest"),
     ],
 )
 def test_what_a_manifest_cannot_name_is_refused(
@@ -128,7 +128,7 @@ def test_only_evaluate_writes_one_and_without_one_it_imports_nothing_of_benchmar
 ) -> None:
     refused = command("compare", "qrels.trec", "runs/lexical.trec", "runs/vector.trec", *MANIFEST)
     assert refused.code == 64
-    assert "does not use this key" in refused.err
+    assert "No such option '--manifest'" in refused.err
     code = (
         "import sys; from rankgauge.cli.main import run; run(['evaluate', 'qrels.trec', 'runs/lexical.trec', "
         "*sys.argv[1:]]); sys.exit(30 + any(name.startswith('rankgauge.benchmark') for name in sys.modules))"

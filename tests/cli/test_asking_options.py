@@ -90,7 +90,7 @@ def test_the_three_commands_have_the_same_options_of_asking() -> None:
 
 
 def test_ids_units_and_scores_are_read_alike(files: Path, command: Command) -> None:
-    documents = ("--id", "metadata.source", "--set", "retriever.unit=document")
+    documents = ("--set", "retriever.id=metadata.source", "--set", "retriever.unit=document")
     for keys, expected in (
         (("retriever.fetch=4",), 1 / 3),
         (("retriever.fetch=4", "reading.scores=similarity"), 1.0),
@@ -110,7 +110,9 @@ def test_ids_units_and_scores_are_read_alike(files: Path, command: Command) -> N
 
 
 def test_contradicting_scores_and_collapsed_chunks_are_reported(files: Path, command: Command) -> None:
-    done = fetch(command, "chunks", "--k", "4", "--id", "metadata.source", "--set", "retriever.unit=document")
+    done = fetch(
+        command, "chunks", "--k", "4", "--set", "retriever.id=metadata.source", "--set", "retriever.unit=document"
+    )
     assert "warning: scores ascend in 4 of 4 queries, as distances do" in done.err
     assert "[score-order]" in done.err
     assert "warning: 16 chunks collapsed into 12 documents: 4 dropped [chunks-collapsed]" in done.err
@@ -190,7 +192,7 @@ def test_a_configuration_has_the_same_keys(files: Path, command: Command) -> Non
         ("--set", "retriever.unit=document"),
         ("--set", "reading.scores=ignore"),
         ("--set", "retriever.retries=1"),
-        ("--id", "x"),
+        ("--set", "retriever.id=x"),
     ],
 )
 def test_an_option_of_asking_applies_to_a_callable_only(files: Path, command: Command, option: tuple[str, str]) -> None:
@@ -199,5 +201,5 @@ def test_an_option_of_asking_applies_to_a_callable_only(files: Path, command: Co
         ("benchmark", "run", "--corpus", "corpus.jsonl", "--queries", "queries.jsonl", "--qrels", "qrels", "-o", "out"),
     ):
         done = command(*words, *option)
-        name = option[0] if option[0] == "--id" else f"--set {option[1].partition('=')[0]}"
+        name = f"--set {option[1].partition('=')[0]}"
         assert (done.code, f"{name} applies to a retriever of your own" in done.err) == (64, True), done.err

@@ -121,7 +121,8 @@ def test_an_object_that_cannot_be_loaded_is_a_usage_error(
 
 
 def test_the_options_reach_the_retriever(folder: Path, command: Command) -> None:
-    options = "--k 1 --id id --set retriever.concurrency=2 --set retriever.timeout=5 --set retriever.retries=1".split()
+    options = "--k 1 --set retriever.id=id --set retriever.concurrency=2".split()
+    options += "--set retriever.timeout=5 --set retriever.retries=1".split()
     options += "--max-failures 1 --format json".split()
     data = json.loads(live(command, *options, cases="broken.jsonl").out)
     assert data["runs"][0]["calls"]["requested_k"] == 1
@@ -366,4 +367,4 @@ def test_ids_that_differ_between_two_requests_are_named_as_the_cause(folder: Pat
     done = command("evaluate", "cases.jsonl", "./app.py:search", "-m", "RR")
     assert done.code == 0
     assert "the same query, asked twice, had results with other ids" in done.err
-    assert "--id metadata.source" in done.err
+    assert "--set retriever.id=metadata.source" in done.err

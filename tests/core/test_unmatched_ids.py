@@ -48,7 +48,7 @@ def test_random_ids_are_named_as_the_cause() -> None:
     found = message({"q1": dict.fromkeys(random_ids(), 1.0)})
     assert found is not None
     assert "look random" in found
-    assert "--id metadata.source (id='metadata.source')" in found
+    assert "--set retriever.id=metadata.source (id='metadata.source')" in found
 
 
 @pytest.mark.parametrize("chunk", ["doc-1#3", "doc-1_0", "doc-1::chunk-12", "doc-1/p7"])
@@ -72,11 +72,11 @@ def test_metadata_with_judged_ids_name_the_field() -> None:
         return text
 
     assert "with --set retriever.unit=document" in found({"c1": 1.0}, {"c1": {"page": 3, "source": "doc-1"}})
-    assert "with --id metadata.file --set retriever.unit=document" in found(
+    assert "with --set retriever.id=metadata.file --set retriever.unit=document" in found(
         {"c1": 1.0}, {"c1": {"page": 3, "file": "doc-1"}}
     )
     name = str(uuid.uuid4())
-    assert "--id metadata.file (id='metadata.file')" in found({name: 1.0}, {name: {"file": "doc-2"}})
+    assert "--set retriever.id=metadata.file (id='metadata.file')" in found({name: 1.0}, {name: {"file": "doc-2"}})
     assert "runs validate" in found({"c1": 1.0}, {"c1": {"page": 3, "source": None, "file": "x"}})
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import batch_evaluate_metrics, evaluate, evaluate_retrieval_batch
+from rankgauge import Conventions, batch_evaluate_metrics, evaluate, evaluate_retrieval_batch
 from rankgauge.lists.list_join import join_lists
 from tests.measures.variants import ALL
 
@@ -33,7 +33,8 @@ def batch(judged: list[dict[str, int]], rankings: list[list[str]]) -> tuple[list
 def test_a_batch_has_the_values_of_evaluate(case: list[tuple[dict[str, int], list[str]]]) -> None:
     judged, rankings = [row for row, _ in case], [ranking for _, ranking in case]
     names = [f"q{number}" for number in range(len(case))]
-    scores = evaluate(dict(zip(names, judged, strict=True)), dict(zip(names, rankings, strict=True)), ALL)
+    labels, results = dict(zip(names, judged, strict=True)), dict(zip(names, rankings, strict=True))
+    scores = evaluate(labels, results, ALL, conventions=Conventions(no_relevant="zero"))
     found = evaluate_retrieval_batch(*batch(judged, rankings), NAMES)
     assert found == {name: scores[name] for name in NAMES}
 

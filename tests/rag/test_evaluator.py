@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankgauge import Document, InputError, RankgaugeWarning, RetrievalEvaluator, UsageError, evaluate
+from rankgauge import Conventions, Document, InputError, RankgaugeWarning, RetrievalEvaluator, UsageError, evaluate
 from rankgauge.core.run import Status
 from rankgauge.rag.scoring import measures_at
 from tests.rag.shapes import LangChainDocument, NodeWithScore, TextNode
@@ -71,7 +71,8 @@ def test_mrr_and_map_look_at_all_results() -> None:
 )
 def test_every_field_is_the_measure_of_the_registry(retrieved: list[str], relevant: list[str], k: int) -> None:
     found = RetrievalEvaluator().evaluate_single(retrieved, relevant, k)
-    scores = evaluate({"q": relevant}, {"q": retrieved}, list(measures_at(k).values()))
+    zero = Conventions(no_relevant="zero")  # as the functions of the specification count
+    scores = evaluate({"q": relevant}, {"q": retrieved}, list(measures_at(k).values()), conventions=zero)
     assert {field: getattr(found, field) for field in measures_at(k)} == {
         field: scores[measure] for field, measure in measures_at(k).items()
     }

@@ -462,7 +462,7 @@ def test_if_nothing_is_judged_the_first_query_is_asked_once_more() -> None:
     assert source.asked == ["text 0", "text 1", "text 2", "text 0"]
     assert len(result) == 3
     assert "the same query, asked twice, had results with other ids" in str(result)
-    assert "--id metadata.source" in str(result)
+    assert "--set retriever.id=metadata.source" in str(result)
     assert "'first 1', 'second 1', 'first 2', the judgments 'wanted'" in str(result)
 
 
@@ -475,7 +475,7 @@ def test_if_something_is_judged_no_query_is_asked_twice() -> None:
 def test_ids_that_stay_the_same_are_not_said_to_change() -> None:
     result = evaluate_retriever(lambda query: [{"id": "c", "metadata": {"path": "wanted"}}], UNMATCHED, k=1)
     assert "asked twice" not in str(result)
-    assert "score results by it with --id metadata.path --set retriever.unit=document" in str(result)
+    assert "score results by it with --set retriever.id=metadata.path --set retriever.unit=document" in str(result)
     assert (
         evaluate_retriever(
             lambda query: [{"id": "c", "metadata": {"path": "wanted"}}],

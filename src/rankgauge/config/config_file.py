@@ -218,7 +218,7 @@ def _fault(model: type[BaseModel], loaded: Loaded, error: dict[str, Any]) -> Fau
             )
         case "value_error" if isinstance(error["ctx"]["error"], RankgaugeError):
             cause = error["ctx"]["error"]
-            kind = "a part of the queries" if path[-1] == "split" else "a requirement"
+            kind = "a part of the queries" if "split" in path[-1:] else "a requirement"
             kind = "a measure" if isinstance(cause, MeasureError) else kind
             return Fault("bad-value", line, cause.message, f"{kind}{inside}", cause.hint)
         case "missing":

@@ -165,7 +165,7 @@ class RetrieverSettings:
         common=True,
     )
     id: str | None = setting(
-        None, "Find the id of a returned document at PATH: metadata.source, …", Section.LIVE, flag="--id PATH"
+        None, "Find the id of a returned document at PATH: metadata.source, …", Section.LIVE, flag="retriever.id"
     )
     unit: Unit = setting(
         "chunk",

@@ -50,13 +50,6 @@ class OutputSettings:
         Section.OUTPUT,
         flag="output.texts",
     )
-    manifest: str | None = setting(
-        None,
-        "Also write the ExperimentManifest of a benchmark to FILE: inputs with hashes, settings, versions, times.",
-        Section.OUTPUT,
-        flag="output.manifest",
-        kind="path",
-    )
 
 
 @dataclass(frozen=True)

@@ -246,7 +246,7 @@ _RANDOM_ID = re.compile(  # ends in a UUID, or in a long hexadecimal number with
 _SEPARATOR = re.compile(rb"[^0-9A-Za-z]+")
 # The fields of metadata in which ``--set retriever.unit=document`` looks for the id of a document by itself.
 METADATA_ID_NAMES = ("ref_doc_id", "document_id", "doc_id", "source_id", "source")
-STABLE_ID = "choose one that stays the same: --id {path} (id='{path}')"
+STABLE_ID = "choose one that stays the same: --set retriever.id={path} (id='{path}')"
 
 
 def are_random(ids: Collection[bytes]) -> bool:
@@ -336,7 +336,7 @@ def _likely_cause(
     if path is not None:
         if path not in {f"metadata.{name}" for name in METADATA_ID_NAMES}:
             return (
-                f"{path} of the results has judged ids: score results by it with --id {path} "
+                f"{path} of the results has judged ids: score results by it with --set retriever.id={path} "
                 f"--set retriever.unit=document (id={path!r}, unit='document')"
             )
         return (

@@ -130,7 +130,7 @@ class Declared(NamedTuple):
 
     @property
     def option(self) -> str:
-        """How a command line sets it: ``--id``, or ``--set retriever.unit``."""
+        """How a command line sets it: ``--k``, or ``--set retriever.unit``."""
         flags, _, _ = self.setting.flag.partition(" ")
         return f"--set {self.setting.key}" if self.setting.key else flags.split("/")[-1] or f"--{self.name}"
 

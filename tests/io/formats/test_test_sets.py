@@ -679,7 +679,7 @@ def test_ranks_and_scores_are_not_suggested_as_what_labels_mean() -> None:
     assert found["RR"] == 0
     numbers = [{"id": f"c-{rank}", "rank": rank, "doc_no": str(3 - rank)} for rank in (1, 2)]
     notes = evaluate([{"query": A, "expected": ["1"]}], lambda query, k: numbers, ["RR"]).notes
-    assert "--id doc_no " in {note.code: note.message for note in notes}["nothing-judged"]
+    assert "--set retriever.id=doc_no " in {note.code: note.message for note in notes}["nothing-judged"]
     lines = [{"query": A, "expected": [{"path": "a.py", "line": 30}]}]
     chunk = {"id": "1", "path": "a.py", "start_byte": 0, "end_byte": 50, "start_line": 1, "end_line": 9}
     with pytest.raises(InputError, match=r"line=start_line\.\.end_line"):
@@ -859,7 +859,8 @@ def test_where_live_results_have_judged_ids_is_named(holder: str, field: str) ->
     notes = {note.code: note.message for note in evaluate(rows, search, ["RR"]).notes}
     path = f"{holder}.{field}"
     assert notes["nothing-judged"].endswith(
-        f"score results by it with --id {path} --set retriever.unit=document (id='{path}', unit='document')"
+        f"score results by it with --set retriever.id={path} --set retriever.unit=document "
+        f"(id='{path}', unit='document')"
     )
     assert evaluate_retriever(search, rows, measures=["RR"], id=path, unit="document")["RR"] == 0.5
 

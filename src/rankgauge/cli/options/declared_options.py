@@ -421,7 +421,6 @@ OPTION_KEYS: dict[str, tuple[str, ...]] = {
     "match_fields": ("reading.match_fields",),
     "columns": ("reading.columns",),
     "strict": ("reading.strict",),
-    "id": ("retriever.id",),
 }
 COLUMNS_KEY = "columns"  # of which users choose the names
 OPTIONS_ELSEWHERE = ("test", "baseline", "by")  # names that mean something else in commands without statistics

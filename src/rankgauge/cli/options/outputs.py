@@ -231,14 +231,20 @@ HTML: Option = declared_options(PageRequest, "path")[0]
 CORPUS: Option = declared_options(PageRequest, "corpus")[0]
 
 
-# -------------------------------------------------------------------------------- ``--set output.manifest=FILE``
+# ----------------------------------------------------------------------------------------------- ``--manifest FILE``
 
 
 @dataclass(frozen=True)
 class ManifestRequest:
     """The manifest that a user wants of an evaluation, or none."""
 
-    manifest: str | None = setting_of(OutputSettings, "manifest")
+    manifest: str | None = setting(
+        None,
+        "Also write the ExperimentManifest of a benchmark to FILE: inputs with hashes, settings, versions, times.",
+        Section.OUTPUT,
+        flag="--manifest FILE",
+        kind="path",
+    )
     began: float = field(default_factory=time.time, compare=False)
 
     def check(self, *files: str | None) -> None:
@@ -246,7 +252,7 @@ class ManifestRequest:
         if self.manifest is None:
             return
         if "-" in (self.manifest, *files):
-            raise UsageError("output.manifest needs files: standard input and output have no path")
+            raise UsageError("--manifest needs files: standard input and output have no path")
         from rankgauge.io.atomic_files import check_writable
 
         check_writable(self.manifest, inputs=[file for file in files if file is not None])
