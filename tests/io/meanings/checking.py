@@ -111,8 +111,10 @@ def disagreements(data: DataSet) -> Iterator[str]:
 def _is_same(found: dict[str, float | None] | None, wanted: dict[str, float | None] | None) -> bool:
     if found is None or wanted is None:
         return found is None and wanted is None
-    return all(
-        (found[name] is None and value is None)
-        or (value is not None and found[name] is not None and abs(found[name] - value) < 1e-9)  # type: ignore[operator]
-        for name, value in wanted.items()
-    )
+    return all(_are_equal(found[name], value) for name, value in wanted.items())
+
+
+def _are_equal(found: float | None, wanted: float | None) -> bool:
+    if found is None or wanted is None:
+        return found is None and wanted is None
+    return abs(found - wanted) < 1e-9
