@@ -26,7 +26,7 @@ from rankgauge.errors import InputError, RetrieverError, UsageError
 from rankgauge.rag import RetrieverCalls
 from rankgauge.retrieval import CallableRetriever, FetchOptions, QueryBatch, fetch_run
 from rankgauge.retrieval.engines.http import HttpEngine
-from rankgauge.retrieval.engines.http_client import HttpFailure, HttpTimeout, NotDecoded, TooLarge, decoded, post_json
+from rankgauge.retrieval.engines.http_client import HttpFailure, HttpTimeout, NotDecoded, TooLarge, decoded
 from tests.labels.pools import pool_file
 from tests.retrieval.engines.loopback import Reply, Request, serving
 
@@ -292,9 +292,6 @@ def test_one_timeout_covers_the_whole_exchange(write: Callable[[Any], None], tmp
             HttpEngine({"url": address, **READ}, timeout=0.2).search("bread", 5)
         of_file = evaluate_retriever(str(tmp_path / "http.yaml"), CASES[:1], max_failures=None)
         of_calls = evaluate_retriever(HttpEngine({"url": address, **READ}), CASES[:2], calls=calls, max_failures=None)
-        if write is not drip_content:  # the status of an answer is all that a webhook waits for
-            with pytest.raises(HttpTimeout, match=r"no answer within 0\.2 s"):
-                post_json(address, b"{}", timeout=0.2, purpose="webhooks")
         assert time.monotonic() - start < 5
     assert [failure[:7] for failure in [*of_file.failures.values(), *of_calls.failures.values()]] == ["timeout"] * 3
 

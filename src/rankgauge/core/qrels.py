@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
@@ -331,18 +331,6 @@ class Qrels(HtmlView):
         judged = set(rows.queries)
         made = made.with_queries([query for query in self.queries if query not in judged])
         return replace(made, columns=self.columns, forbidden=self.forbidden)
-
-    def with_stored_facts(self, unanswerable: Collection[str], forbidden: Mapping[str, Sequence[str]]) -> Qrels:
-        """These judgments with what files store beside them: the queries without an answer, and forbidden documents.
-
-        Forbidden documents are judged already.
-        """
-        qrels, nothing = self, set(unanswerable)
-        if nothing:
-            answerable = {name: name not in nothing for name in self.queries.to_text()}
-            qrels = qrels.with_columns({ANSWERABLE: answerable})
-        listed = {query: tuple(docs) for query, docs in forbidden.items()}
-        return replace(qrels, forbidden=listed) if listed else qrels
 
     @property
     def unanswerable(self) -> list[str]:

@@ -89,12 +89,6 @@ def total(values: Floats) -> float:
     return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
-def geometric_mean(values: Floats) -> float:
-    """The exponential of the mean logarithm, every value at least GEOMETRIC_FLOOR."""
-    value = aggregate(values, "gmean")
-    return math.nan if value is None else value
-
-
 def aggregate(values: Floats, how: Aggregate) -> float | None:
     """One value for all queries, which are in the order of their ids' bytes; None if there is nothing to average."""
     return RunningAggregate(how).add(values).value

@@ -13,7 +13,6 @@ from rankgauge.stats.draws import DEFAULT_RESAMPLING, RESAMPLES, RandomStream, R
 from rankgauge.stats.results import TestResult, check_between
 from rankgauge.stats.samples import Floats, Ints, Units, sample, unit_numbers
 
-EXCHANGEABLE = "exact if queries are exchangeable between groups under the null hypothesis; else approximate"
 ENOUGH_EXTREME = 10  # permutations that reach the observed F; with as many, p is known to about a third of its size
 DRAWN_SHARE = 0.5  # of a group that each bootstrap draw has: draws of whole groups err too often if they are skewed
 LEAST_VARIANCE = 1e-12  # of a group, as a share of the variance of all differences

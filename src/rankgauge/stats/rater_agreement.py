@@ -28,16 +28,6 @@ _UNDEFINED_SHARE = 0.05  # of resamples that may have no value
 _ROUNDING = 1e-9
 
 
-def confusion_table(first: ArrayLike, second: ArrayLike, values: ArrayLike) -> Floats:
-    """How often the first assessor gave the grade of a row and the second the grade of a column."""
-    x, y, grades = vector(first, "first"), vector(second, "second"), vector(values, "values")
-    if len(x) != len(y):
-        raise InputError(f"both assessors must have judged the same, found {len(x)} and {len(y)} grades")
-    table = np.zeros((len(grades), len(grades)))
-    np.add.at(table, (np.searchsorted(grades, x), np.searchsorted(grades, y)), 1.0)
-    return table
-
-
 def coincidence_table(ratings: ArrayLike, values: ArrayLike) -> Floats:
     """How often two grades were given to the same unit: one row of ratings per unit, NaN where there is none.
 

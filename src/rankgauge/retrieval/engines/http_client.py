@@ -22,7 +22,7 @@ from rankgauge.errors import MissingExtraError, UsageError, printable, shown
 from rankgauge.io.byte_streams import zstd_library
 from rankgauge.retrieval.asking.calls import call_deadline
 from rankgauge.retrieval.asking.failures import certificate_fault
-from rankgauge.secrets import error_text, first_line, mask_secrets
+from rankgauge.secrets import first_line, mask_secrets
 
 SHOWN_BODY = 200  # characters of an answer in an error
 MAX_REDIRECTS = 10
@@ -134,22 +134,6 @@ class HttpClient:
             raise HttpFailure(message, response) from None
         except NotDecoded as error:
             raise HttpFailure(mask_secrets(f"{place}: {error}"), response) from None
-
-
-def post_json(url: str, content: bytes, *, timeout: float, purpose: str) -> int:
-    """Send JSON once, and return the status of the answer; redirects are not followed. Errors do not show the URL."""
-    httpx = _import_httpx(purpose)
-    headers = {"Content-Type": "application/json", "User-Agent": "rankgauge"}
-    deadlines = Deadlines()
-    try:
-        with httpx.Client(timeout=timeout) as client, deadlines.until(time.monotonic() + timeout):
-            deadlines.apply_to(client)
-            with client.stream("POST", url, content=content, headers=headers) as response:
-                return int(response.status_code)
-    except (DeadlinePassed, httpx.TimeoutException):
-        raise HttpTimeout(f"no answer within {timeout:g} s") from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise HttpFailure(error_text(error)) from None
 
 
 def shown_url(url: str) -> str:
