@@ -135,7 +135,7 @@ def _evaluate_any(
     if any(can_be_scores(one) for one in (qrels, *runs)):
         from rankgauge.io.input_kinds import later
 
-        given: Evaluation | None = later("scores alone")(qrels, runs, measures, conventions, reading)
+        given: Evaluation | None = later("scores alone")(qrels, runs, measures, conventions, reading, queries)
         if given is not None:
             return given
     are_plain = is_plain(qrels, "qrels") and all(is_plain(run, "run") for run in runs)

@@ -6,7 +6,7 @@ the values were made, that is said, and a gate does not decide.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from rankgauge.io.byte_streams import source_name
 from rankgauge.io.formats.score_tables import ScoreTable, is_scores, read_scores, score_kind
 from rankgauge.io.input_kinds import HISTORY, later
 from rankgauge.io.reading_options import Reading
+from rankgauge.measures.column_measures import column_name
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
 
@@ -66,6 +67,8 @@ class GivenScores:
         if measure.definition.name == "Leak":
             return InputError(f"{shown(self.name)} has no values of {measure}: {LEAK_REASON}")
         table = self.table
+        if measure.name in table.faults:
+            return table.faults[measure.name]
         return InputError(
             f"{shown(self.name)} has no values of {measure}; it has {listing(map(shown, table.values), NAMED * 2)}",
             hint="choose others with -m",
@@ -199,32 +202,46 @@ def _shown(source: Any) -> str:
 
 def _check_no_effect(reading: Reading) -> None:
     """Raise if something is asked for that only rankings have."""
-    if not reading.matches_ids or reading.match_fields:
-        raise InputError("--match has no effect on scores, which have no documents", hint="leave it out")
+    option = "--ignore-case" if reading.ignore_case else "--match"
+    if not reading.matches_ids or reading.match_fields or reading.ignore_case:
+        raise InputError(f"{option} has no effect on scores, which have no documents", hint="leave it out")
     if reading.forbidden is not None:
         raise InputError(f"forbidden documents have no effect on scores: {LEAK_REASON}", hint="leave them out")
 
 
 def evaluate_alone(
-    labels: Any, results: Sequence[Any], measures: MeasureNames | None, conventions: Conventions, reading: Reading
+    labels: Any,
+    results: Sequence[Any],
+    measures: MeasureNames | None,
+    conventions: Conventions,
+    reading: Reading,
+    queries: Any,
 ) -> Evaluation | None:
     """The scores of systems, if everything that is named is scores."""
     systems = only_scores(labels, results, reading)
-    return None if systems is None else evaluate_scores(systems, measures, conventions)
+    return None if systems is None else evaluate_scores(systems, measures, conventions, queries=queries)
 
 
 def columns_known(systems: Sequence[GivenScores], conventions: Conventions) -> Conventions:
     """The conventions with the numeric columns of the systems as possible measures."""
     stated = dict(conventions.columns)
     names = dict.fromkeys(name for system in systems for name in system.table.foreign)
+    unknown = next((name for name in stated if name not in names), None)
+    if unknown is not None:
+        raise InputError(f"columns.{unknown}: no numeric column has this name", hint=f"there are {_listed(names)}")
     known = {name: stated.get(name) for name in names}
     return replace(conventions, columns=tuple({**known, **stated}.items()))
 
 
 def evaluate_scores(
-    systems: Sequence[GivenScores], measures: MeasureNames | None, conventions: Conventions, *, leniently: bool = False
+    systems: Sequence[GivenScores],
+    measures: MeasureNames | None,
+    conventions: Conventions,
+    *,
+    queries: Any = None,
+    leniently: bool = False,
 ) -> Evaluation:
-    """Scores of systems beside each other, over all of their queries.
+    """Scores of systems beside each other, over all of their queries; ``queries`` has texts and columns of these.
 
     Without measures they are those of ours that all of them have. A measure without values is an error; ``leniently``
     leaves it without values in other systems than the first.
@@ -233,21 +250,39 @@ def evaluate_scores(
         raise InputError(
             f"conventions have no effect on scores, which are compared as given: {conventions}", hint="leave them out"
         )
+    stated = dict(conventions.columns)
     conventions = columns_known(systems, conventions)
-    chosen = conventions.measures(measures) if measures else common_measures(systems)
-    queries = all_queries(systems)
-    if not queries:
+    chosen = conventions.measures(measures) if measures else default_columns(systems, conventions, stated)
+    names = all_queries(systems)
+    if not names:
         raise InputError("the scores have no queries")
     first = systems[0].table
     name = first.collection or source_name(first.source)
-    nothing = Qrels.from_dict(dict.fromkeys(queries), name=name)
-    qrels = replace(nothing, columns={}).with_columns(_columns(systems, queries))
-    scores = tuple(
-        _scores(system, chosen, queries, qrels, conventions, is_lenient=leniently and place > 0)
+    nothing = Qrels.from_dict(dict.fromkeys(names), name=name)
+    qrels = replace(nothing, columns={}).with_columns(_columns(systems, names))
+    texts: dict[str, str] = {}
+    if queries is not None:
+        from rankgauge.io.queries import as_queries
+
+        known = as_queries(queries)
+        qrels, texts = qrels.with_columns(known.columns), known.known_texts()
+    scores = [
+        _scores(system, chosen, names, qrels, conventions, is_lenient=leniently and place > 0)
         for place, system in enumerate(systems)
-    )
+    ]
+    if not measures:
+        scores[0] = replace(scores[0], notes=(*scores[0].notes, *_unused_columns(systems[0], chosen)))
     _warn_of_other_labels(systems)
-    return Evaluation(qrels, (), scores).uniquely_named()
+    return Evaluation(qrels, (), tuple(scores), texts).uniquely_named()
+
+
+def _unused_columns(system: GivenScores, measures: Sequence[Measure]) -> list[Note]:
+    """A note on the numeric columns that are no measures, because nobody named them."""
+    unused = [name for name in system.table.foreign if all(name != column_name(measure) for measure in measures)]
+    if not unused:
+        return []
+    text = f"{plural(len(unused), 'other numeric column')} (-m measures one, --by groups): {_listed(unused)}"
+    return [Note("columns-unused", text)]
 
 
 def all_queries(systems: Sequence[GivenScores]) -> tuple[str, ...]:
@@ -273,6 +308,22 @@ def status_of(table: ScoreTable, queries: Sequence[str], rows: NDArray[np.int64]
     if table.not_asked:
         status[[query in table.not_asked for query in queries]] = Status.MISSING
     return status
+
+
+def default_columns(
+    systems: Sequence[GivenScores], conventions: Conventions, stated: Iterable[str]
+) -> tuple[Measure, ...]:
+    """The measures if none is named: ours that all systems have, and columns of which it is said what is better."""
+    columns = tuple(conventions.column(name) for name in stated)
+    return columns if columns and not _has_common(systems) else (*common_measures(systems), *columns)
+
+
+def _has_common(systems: Sequence[GivenScores]) -> bool:
+    return any(all(measure in other.measures for other in systems) for measure in systems[0].measures)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return listing(map(shown, names), NAMED * 2) or "none"
 
 
 def common_measures(systems: Sequence[GivenScores]) -> tuple[Measure, ...]:

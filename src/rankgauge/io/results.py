@@ -186,6 +186,7 @@ class _Opener:
 
     def open(self, labels: Any, results: list[Any]) -> OpenedInputs:
         results = [*chain(*(self._given(self._resolved(result)) for result in results))]
+        labels = self._resolved(labels)
         named, (path, system) = labels, self._split_system(labels)
         sources = [self._split_system(result) for result in results]
         loaded = labels = self.kinds.loaded(path)

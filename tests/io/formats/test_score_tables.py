@@ -78,7 +78,6 @@ def test_every_form_is_the_same_table(tmp_path: Path) -> None:
         "q1\tQ0\td1\t1\t0.5\trun\n",
         "q1 0 d1 1\n",
         "question,expected\nhow,this\n",
-        "nDCG@10,RR\n0.5,1\n",
         "",
     ],
 )
@@ -110,7 +109,8 @@ def test_a_row_that_means_nothing_is_named_with_its_line(tmp_path: Path, text: s
 
 def test_a_column_may_be_named_as_the_query(tmp_path: Path) -> None:
     path = write(tmp_path, "x.csv", "row,RR\nq1,0.5\n")
-    assert not is_scores(path, READING)
+    with pytest.raises(InputError, match="no column identifies queries: 'row', 'RR'"):
+        read_scores(path, READING)
     named = Reading(columns={"query": "row"})
     assert is_scores(path, named)
     assert read_scores(path, named)[0].queries == ("q1",)

@@ -126,7 +126,7 @@ def compare_command(
         given = named.scores(reading)
         if given is not None:
             check_enough(len(given), 2)
-            evaluation = evaluate_scores(given, measures, conventions)
+            evaluation = evaluate_scores(given, measures, conventions, queries=sources.queries)
         elif named.are_plain(reading):
             evaluation = evaluate_systems(
                 named.labels,

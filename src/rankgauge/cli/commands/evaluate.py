@@ -245,7 +245,8 @@ def evaluate_inputs(
         from rankgauge.evaluation.given_scores import evaluate_scores
 
         names = tuple(name for name in (named.labels, *named.results) if name is not None)
-        return EvaluatedInputs(evaluate_scores(given, settings.measures, conventions), names)
+        queries = named.sources.queries
+        return EvaluatedInputs(evaluate_scores(given, settings.measures, conventions, queries=queries), names)
     if named.are_plain(reading):
         evaluation = evaluate_files(named.labels, list(named.results), named.sources.queries, settings, reading)
         return EvaluatedInputs(evaluation, named.results)

@@ -91,7 +91,8 @@ class LabelSources:
         """Which arguments are the labels, and which are results."""
         results = tuple(others) if self.labels is None or first is None else (first, *others)
         labels = first if self.labels is None else self.labels
-        return NamedInputs(labels, tuple(map(saved_results, results)), self)
+        named = None if labels is None else saved_results(labels)
+        return NamedInputs(named, tuple(map(saved_results, results)), self)
 
 
 @dataclass(frozen=True)

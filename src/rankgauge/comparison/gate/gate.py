@@ -45,6 +45,7 @@ from rankgauge.evaluation.given_scores import (
     GivenScores,
     columns_known,
     common_measures,
+    default_columns,
     evaluate_scores,
     only_scores,
 )
@@ -218,6 +219,7 @@ def gate_scores(
     """Whether scores have the required values and did not drop against others; the last ``baselines`` are those."""
     if len(systems) != 1 + baselines:
         raise _several_systems([system.name for system in systems], 1 + baselines)
+    stated = dict(conventions.columns)
     conventions = columns_known(systems, conventions)
     demands = texts.parsed(conventions)
     conventions = with_directions(conventions, demands)
@@ -228,7 +230,8 @@ def gate_scores(
     if baselines:
         if not measures and not demands:
             _check_has_measures(systems)
-        names = measures or (None if demands else comparable_names(common_measures(systems), conventions))
+        chosen = () if measures or demands else default_columns(systems, conventions, stated)
+        names = measures or (None if demands else comparable_names(chosen, conventions))
         gated = _gated_measures(names, demands.measures, conventions, None)
         for system, measure in product(systems, gated):
             if system.column(measure) is None:

@@ -12,7 +12,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -47,6 +47,7 @@ from rankgauge.io.formats.question_log import header_names, paused_collection
 from rankgauge.io.reading_options import Reading
 from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import parse_measure
+from rankgauge.measures.registry import DEFAULT_MEASURES
 
 ScoreKind = Literal["certain", "possible"]
 SCORES_SCHEMA = "rankgauge.scores/"
@@ -60,7 +61,7 @@ OWN_NAMES = (
 MEASURE_NAMES = ("measure", "metric", "measurename", "metricname")
 VALUE_NAMES = ("value", "score", "metricvalue")
 LABELS, CONVENTIONS, DEPTH, NOT_ASKED = "labels", "conventions", "depth", "not_asked"
-NAMED_COLUMNS = 8
+NAMED_COLUMNS, QUERY = 8, "query"
 DAMAGED = (TypeError, AttributeError, KeyError, IndexError, OverflowError, UnicodeError, RecursionError)
 FIRST_ENTRY_BYTES = 1 << 22
 QUERY_HINT = "say which one it is: --column query=NAME; the order of rows never pairs queries"
@@ -82,6 +83,7 @@ class ScoreTable:
     depth: int | None = None  # documents per query at most, if the file says so
     not_asked: frozenset[str] = frozenset()  # queries of which the values are those of no results
     summary: Mapping[str, Any] | None = None  # what else our file says in its first line
+    faults: Mapping[str, InputError] = field(default_factory=dict)  # of columns with numbers and something else
 
     def __repr__(self) -> str:
         return f"ScoreTable({self.name!r}, {len(self.queries)} queries: {', '.join(self.values)})"
@@ -195,8 +197,11 @@ def _kind_of_names(names: Sequence[str], cells: Sequence[Any] | None, reading: R
     """What a table is by the names of its columns, and by its first cells if they are known."""
     named = reading.columns or {}
     queries = [named["query"]] if named.get("query") in names else columns_for(names, "query")
-    if not queries or columns_for(names, "doc") or "doc" in named or "relevant" in named:
+    if columns_for(names, "doc") or "doc" in named or "relevant" in named:
         return None
+    if not queries:  # reading it says which column is missing
+        is_wide = any(own_measure(name) is not None for name in names)
+        return "certain" if is_wide and not any(map(label_kind, names)) else None
     if _long_columns(names) is not None or any(own_measure(name) is not None for name in names if name not in queries):
         return "certain"
     if any(map(label_kind, names)) or expected_text_keys(names) or any(names_for(names, role) for role in LOG_ROLES):
@@ -206,7 +211,7 @@ def _kind_of_names(names: Sequence[str], cells: Sequence[Any] | None, reading: R
     numbers = [cell_number(cell) for name, cell in zip(names, cells, strict=False) if name not in queries]
     if None in numbers and (columns_for(names, "score") or columns_for(names, "rank")):
         return None  # a run whose column of documents has an unknown name
-    return "possible" if any(number is not None and not math.isnan(number) for number in numbers) else None
+    return "possible" if any(number is not None for number in numbers) else None
 
 
 def _repeats_queries(head: Head, names: Sequence[str]) -> bool:
@@ -440,7 +445,8 @@ def _tables(cells: _ScoreCells, reading: Reading) -> list[ScoreTable]:
 
 
 def _query_column(cells: _ScoreCells) -> str:
-    found = columns_for(cells.names, "query")
+    is_ours = cells.facts or CONVENTIONS in cells.names  # other columns of ours may have the texts of queries
+    found = [QUERY] if is_ours and QUERY in cells.names else columns_for(cells.names, "query")
     if len(found) == 1:
         return found[0]
     names = listing(map(shown, found or cells.names), NAMED_COLUMNS)
@@ -483,6 +489,7 @@ def _wide_tables(
     skipped = {*taken, *((LABELS, DEPTH, NOT_ASKED) if cells.facts else ())}
     names = [name for name in cells.names if name not in skipped]
     tables = []
+    faults: dict[str, InputError] = {}
     for system, places in _grouped(rows, systems).items():
         order = _places_by_query(cells, rows, queries, places, system)
         chosen = rows[list(order.values())]
@@ -493,6 +500,8 @@ def _wide_tables(
             measure = own_measure(name)
             is_declared = isinstance(declared, list) and name in declared
             numbers = _numbers(cells, chosen, column, name, measure, must_be=measure is not None or is_declared)
+            if numbers is None and any(map(_is_number, column)):
+                faults[name] = _fault_of(cells, chosen, column, name)
             if numbers is not None:
                 values[name] = numbers
             if measure is not None:
@@ -510,9 +519,28 @@ def _wide_tables(
             query for query, row in zip(order, places_of, strict=True) if flags and flags[row] is True
         )
         tables.append(
-            _table(cells, system, order, _Columns(values, measures, others), _Origin(labels, None, depth, not_asked))
+            replace(
+                _table(
+                    cells, system, order, _Columns(values, measures, others), _Origin(labels, None, depth, not_asked)
+                ),
+                faults=dict(faults),
+            )
         )
     return tables
+
+
+def _is_number(value: Any) -> bool:
+    number = cell_number(value)
+    return number is not None and not math.isnan(number)
+
+
+def _fault_of(cells: _ScoreCells, rows: Any, column: Sequence[Any], name: str) -> InputError:
+    """The error for the first cell that is no finite number."""
+    for at, value in enumerate(column):
+        number = cell_number(value)
+        if number is None or math.isinf(number):
+            return number_error(cells.source, cells.line(int(rows[at])), name, value)
+    raise AssertionError(name)  # one of them is none
 
 
 def _places_by_query(
@@ -553,7 +581,7 @@ def _long_tables(
         for at in places:
             by_measure.setdefault(measure_names[at], []).append(at)
         values, measures = {}, {}
-        for name, own in by_measure.items():
+        for name, own in sorted(by_measure.items(), key=lambda item: _place_of_measure(item[0])):
             _places_by_measure(cells, rows, queries, own, system, name)
             measure = own_measure(name)
             chosen = rows[own]
@@ -582,6 +610,14 @@ def _long_tables(
             _table(cells, system, order, _Columns(values, measures, others), _Origin(labels, made, depth, not_asked))
         )
     return tables
+
+
+def _place_of_measure(name: str) -> tuple[int, bytes]:
+    """Where a measure comes, whatever the order of the rows is: the default ones first, then by their names."""
+    measure = own_measure(name)
+    defaults = [str(one) for one in DEFAULT_MEASURES]
+    place = defaults.index(str(measure)) if str(measure) in defaults else len(defaults)
+    return place, name.encode("utf-8", "surrogateescape")
 
 
 def _places_by_measure(
