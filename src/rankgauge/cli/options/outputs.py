@@ -245,7 +245,7 @@ class ManifestRequest:
         flag="--manifest FILE",
         kind="path",
     )
-    began: float = field(default_factory=time.time, compare=False)
+    began: float = field(default_factory=time.perf_counter, compare=False)
 
     def check(self, *files: str | None) -> None:
         """Raise, before any work, if it cannot be written."""
@@ -264,7 +264,7 @@ class ManifestRequest:
     def write(self, evaluation: Evaluation, settings: Settings, sources: EvaluatedSources, k: int) -> None:
         """Write the manifest of runs that are scored; ``k`` is how many results of a query that takes."""
         assert self.manifest is not None
-        from datetime import UTC, datetime
+        from datetime import UTC, datetime, timedelta
 
         from rankgauge.benchmark.record import manifest_of_evaluation
         from rankgauge.cli.options.reproducing_command import reproducible_command
@@ -273,8 +273,9 @@ class ManifestRequest:
 
         command = reproducible_command(click.get_current_context(), SAVE_NAMES)
         manifest = manifest_of_evaluation(evaluation, settings, sources, k, command)
-        start = datetime.fromtimestamp(int(self.began), UTC).isoformat()
-        manifest["times"] |= {"start": start, "seconds": round(time.time() - self.began, 3)}
+        seconds = round(time.perf_counter() - self.began, 3)
+        start = (datetime.now(UTC) - timedelta(seconds=seconds)).replace(microsecond=0).isoformat()
+        manifest["times"] |= {"start": start, "seconds": seconds}
         with write_atomically(self.manifest) as file:
             file.write(to_bytes(manifest))
         print_message(f"wrote {printable(self.manifest, None)}")
