@@ -753,3 +753,14 @@ def test_a_benchmark_shows_measures_that_no_document_makes_up(tmp_path: Path, co
     done = command("benchmark", "run", log, "-o", tmp_path / "out", "-m", measure, "-m", "nDCG@10")
     assert done.code == 0, done.err
     assert command("benchmark", "verify", tmp_path / "out").code == 0
+
+
+def test_compare_says_how_many_queries_were_not_paired(tmp_path: Path, command: Command) -> None:
+    names = [f"q{number:02}" for number in range(40)]
+    (tmp_path / "cases.json").write_text(json.dumps([{"id": q, "query": q, "relevant": ["a"]} for q in names]))
+    both = lines(tmp_path / "both.jsonl", *(found(q, *(["a"] if n % 2 else ["b", "a"])) for n, q in enumerate(names)))
+    half = lines(tmp_path / "half.jsonl", *(found(q, "a") for q in names[:20]))
+    done = command("compare", tmp_path / "cases.json", both, half, "-m", "RR")
+    assert "20 queries not asked of every system: not paired, and 0 in the scores" in done.out
+    whole = command("compare", tmp_path / "cases.json", both, both, "-m", "RR")
+    assert "not asked" not in whole.out

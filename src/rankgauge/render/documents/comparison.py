@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from rankgauge.comparison.answer_sentences import best_challenger, group_remarks, headline, remarks
 from rankgauge.comparison.comparison_result import Comparison, sort_systems
 from rankgauge.comparison.differences import Difference
@@ -221,7 +223,7 @@ def _legend(comparison: Comparison) -> str:
     unpaired = [
         measure.shown for measure in comparison.scores[0].measures if comparison.has_unpaired_queries(measure.name)
     ]
-    kind = comparison.interval_kind
+    kind, not_asked = comparison.interval_kind, _not_asked(comparison)
     is_marked = any(row.mark(comparison.alpha) for row in comparison.differences)
     texts = [
         *([f"{BETTER} {WORSE} significantly better, worse than {comparison.baseline}"] if is_marked else []),
@@ -238,8 +240,18 @@ def _legend(comparison: Comparison) -> str:
             if unpaired
             else []
         ),
+        *(
+            [f"{plural(not_asked, 'query')} not asked of every system: not paired, and 0 in the scores"]
+            if not_asked
+            else []
+        ),
     ]
     return "; ".join(texts)
+
+
+def _not_asked(comparison: Comparison) -> int:
+    """How many queries that count some system was not asked, as far as that is known."""
+    return int(np.logical_or.reduce([run.averaged & ~run.asked for run in comparison.scores]).sum())
 
 
 def group_table(comparison: Comparison, by: str) -> Table:
