@@ -6,12 +6,18 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pandas
+import polars
+import pyarrow
 import pytest
 
+from rankgauge import RankgaugeWarning, compare, evaluate, gate
 from tests.conftest import Outcome
 
 Command = Callable[..., Outcome]
+pytestmark = pytest.mark.filterwarnings(f"ignore::{RankgaugeWarning.__module__}.{RankgaugeWarning.__name__}")
 WIDE = "query,nDCG@10,helpful,seed,kind\nq1,0.5,0.9,1,a\nq2,0.25,0.8,2,b\nq3,1.0,0.7,3,b\n"
 
 
@@ -97,3 +103,20 @@ def test_queries_have_columns_and_texts_for_scores_too(wide: Path, tmp_path: Pat
 @pytest.mark.parametrize("option", [("--ignore-case",), ("--match", "suffix"), ("--forbid", "id = z")])
 def test_what_only_rankings_have_is_refused(wide: Path, command: Command, option: tuple[str, ...]) -> None:
     assert command("evaluate", wide, *option).code == 2
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "arrow"])
+def test_frames_of_every_library_are_scores(kind: str) -> None:
+    data: dict[str, list[Any]] = {"query": ["q1", "q2", "q3"], "nDCG@10": [0.5, 0.25, 1.0], "helpful": [0.9, 0.8, 0.7]}
+    made: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+        "pandas": pandas.DataFrame,
+        "polars": polars.DataFrame,
+        "lazy": polars.LazyFrame,
+        "arrow": pyarrow.table,
+    }
+    before, now = made[kind](data), made[kind]({**data, "helpful": [0.8, 0.7, 0.6]})
+    assert evaluate(before, measures="helpful")["helpful"] == pytest.approx(0.8)
+    (change,) = compare(before, [now], "helpful").differences
+    assert change.n == 3
+    assert change.difference == pytest.approx(-0.1)
+    assert gate(now, baseline=before, require="helpful>=0.9").exit_code == 1

@@ -34,7 +34,7 @@ from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import AnyQrels, AnyRun, Evaluation, evaluate_runs
 from rankgauge.evaluation.scores import Scores, best_first
 from rankgauge.io.reading_options import Reading
-from rankgauge.io.sources import check_runs
+from rankgauge.io.sources import can_be_scores, check_runs
 from rankgauge.measures.names import MeasureNames
 
 AnyBaseline = str | int  # the name or the index of a run
@@ -82,7 +82,7 @@ def evaluate_systems(
         check_runs(runs)
     names, listed = (list(runs), list(runs.values())) if isinstance(runs, Mapping) else (None, list(runs))
     is_table = len(listed) == 1 and isinstance(listed[0], (str, Path))  # which may hold several runs
-    check_enough(len(listed) + is_table, fewest)
+    check_enough(len(listed) + is_table + can_be_scores(qrels), fewest)  # scores in place of labels are a system
     evaluation = evaluate_runs(qrels, listed, measures, conventions=conventions, reading=reading, queries=queries)
     check_enough(len(evaluation.scores), fewest)
     if names is not None and len(names) != len(evaluation.scores):

@@ -333,7 +333,7 @@ def can_be_scores(data: Any) -> bool:
     if not isinstance(data, (str, Path)):
         from rankgauge.io.formats.frames import is_frame, is_lazy_table
 
-        return isinstance(data, Mapping) or (is_frame(data) and not is_lazy_table(data)) or hasattr(data, "measures")
+        return isinstance(data, Mapping) or is_frame(data) or is_lazy_table(data) or hasattr(data, "measures")
     if str(data).startswith("history:"):
         return True
     path = Path(file_of(data))

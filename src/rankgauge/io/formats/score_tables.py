@@ -39,7 +39,7 @@ from rankgauge.io.formats import arrow
 from rankgauge.io.formats.case_keys import expected_text_keys, label_kind, names_for
 from rankgauge.io.formats.delimited import unguard_formula
 from rankgauge.io.formats.detection import HEAD_BYTES, Head
-from rankgauge.io.formats.frames import frame_columns, is_frame
+from rankgauge.io.formats.frames import frame_columns, is_frame, is_lazy_table
 from rankgauge.io.formats.json_text import JsonPairs, as_json
 from rankgauge.io.formats.named_columns import columns_for, normalize_name
 from rankgauge.io.formats.number_cells import cell_number, number_error
@@ -120,7 +120,7 @@ def is_scores(source: Any, reading: Reading) -> bool:
 
 def score_kind(source: Any, reading: Reading) -> ScoreKind | None:
     """``certain`` by our schema or a measure's name; ``possible`` with a query, numbers, and no documents or labels."""
-    if is_frame(source):
+    if is_frame(source) or is_lazy_table(source):
         return _kind_of_names(_frame_names(source), None, reading)
     if isinstance(source, Mapping):
         return ("certain" if len(source) > 1 else "possible") if _is_score_mapping(source) else None
@@ -171,7 +171,7 @@ def read_scores(source: Any, reading: Reading) -> list[ScoreTable]:
 
 def _read(source: Any, reading: Reading) -> list[ScoreTable]:
     system = None
-    if is_frame(source):
+    if is_frame(source) or is_lazy_table(source):
         columns = frame_columns(source)
         cells = _ScoreCells("frame", list(columns), dict(columns), lambda row: None)
     elif isinstance(source, Mapping):
@@ -291,7 +291,10 @@ def _kind_of_mapping(data: bytes, head: Head) -> ScoreKind | None:
 
 
 def _frame_names(frame: Any) -> list[str]:
-    names = getattr(frame, "columns", None)
+    """The names of the columns of a frame, of which nothing is computed."""
+    if hasattr(frame, "collect_schema"):
+        return list(frame.collect_schema().names())
+    names = getattr(frame, "column_names", None) or getattr(frame, "columns", None)
     return [str(name) for name in ([] if names is None else names)]
 
 
