@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankgauge.io.queries import Queries
 
 MAX_GROUPS = 8  # a column of the queries with more values than this is not grouped by
-NOT_GROUPED_BY = ("unit", "weight", "k")  # columns that have a meaning of their own
+NOT_GROUPED_BY = ("unit", "k")  # columns that have a meaning of their own
 UNKNOWN = "(none)"
 
 

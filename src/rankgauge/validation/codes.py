@@ -447,7 +447,7 @@ CODES: dict[str, Code] = {
         "It scores 0 for all of them.",
         "check that the runs and the judgments belong to the same set of queries",
         QRELS,
-        needs="--runs",
+        needs="runs",
     ),
     "judged-unretrieved": Code(
         "note",
@@ -455,6 +455,6 @@ CODES: dict[str, Code] = {
         "The pool came from other systems, or the document is no longer in the index.",
         "look up some of them in the index",
         QRELS,
-        needs="--runs",
+        needs="runs",
     ),
 }

@@ -36,7 +36,7 @@ from rankgauge.io.text_checks import check_text
 ID_SEPARATORS = (";", "|", ",")
 WEAK_SEPARATOR = "+"  # if what it separates is in other cells by itself
 DOCUMENT = re.compile(rf"(?:{'|'.join(NOUNS)}|memory|memories|filepath)s?(?:id|no|name)?|pid|corpusid|url")
-NUMBERS = {"k": int, "weight": float}
+NUMBERS = {"k": int}
 LABEL_ROWS = "relevant_ids"
 
 

@@ -71,7 +71,7 @@ def gold_judgments(
         nothing = set(labels.unanswerable)
         qrels = qrels.with_columns({ANSWERABLE: {name: name not in nothing for name in qrels.queries.to_text()}})
     qrels = _with_forbidden(qrels, forbidden, options.coverage)
-    # Other chunks, or another run on them, are not other labels: stored baselines stay comparable.
+    # Other chunks, or another run on them, are not other labels: scores stay comparable.
     qrels.__dict__["sha256"] = _labels_sha256(labels, options)
     return qrels
 
