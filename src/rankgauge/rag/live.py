@@ -73,10 +73,10 @@ def evaluate_retriever(
     ``get_relevant_documents`` or ``search``, asynchronous or not; or a text that names one: ``module:object``,
     ``./FILE.py:object``, ``FILE.yaml``. Test cases are a file (JSON, YAML, CSV, Parquet), a list of
     ``{"query": …, "relevant_ids": […]}``, or what :func:`rankgauge.rag.read_cases` gives; a case with ``topK`` has its
-    own k, and one with ``match`` says how its labels are matched with results; ``read_cases(…, reading=Reading(match="suffix"))`` says it for all of them. A parameter of the
-    retriever with the name of another field, such as ``tenant``, gets its value. ``id`` and ``unit`` are those of
-    :class:`RetrievalEvaluator`; ``calls`` sets how many results are fetched, how many calls run at once, timeouts and
-    retries.
+    own k, and one with ``match`` says how its labels are matched with results; ``read_cases(…,
+    reading=Reading(match="suffix"))`` says it for all of them. A parameter of the retriever with the name of another
+    field, such as ``tenant``, gets its value. ``id`` and ``unit`` are those of :class:`RetrievalEvaluator`; ``calls``
+    sets how many results are fetched, how many calls run at once, timeouts and retries.
 
     A list is a ranking: its order counts, and scores that contradict it are reported. ``scores='similarity'`` sorts by
     score, highest first, ``'distance'`` lowest first; ``'ignore'`` uses the order alone. ``{id: score}`` has no order
