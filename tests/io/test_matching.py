@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankgauge import Qrels, Run, evaluate, evaluate_retriever, evaluate_runs
@@ -269,6 +269,57 @@ def test_the_order_of_labels_does_not_matter(labels: list[str], results: list[st
 def test_contains_is_a_plain_loop(labels: list[str], results: list[str]) -> None:
     expected = values_of(first_ranks(labels, results, lambda label, name: label in name))
     assert scored({"q": labels}, {"q": results}, Reading(match="contains")) == pytest.approx(expected, abs=1e-12)
+
+
+# -- random collections: 300 for each rule -----------------------------------------------------------------------------
+
+MANY = settings(max_examples=300)
+WORDS = st.lists(st.sampled_from(["red", "green", "blue", "sea", "see"]), min_size=1, max_size=3).map(" ".join)
+
+
+@pytest.mark.filterwarnings("ignore::rankgauge.errors.RankgaugeWarning")
+@MANY
+@given(lists(PATHS), lists(PATHS))
+def test_ends_of_paths_are_a_plain_loop(labels: list[str], results: list[str]) -> None:
+    """A label that is there as it is means nothing else."""
+
+    def matches(label: str, name: str) -> bool:
+        return name == label if label in results else ends(label, name)
+
+    found = scored({"q": labels}, {"q": results}, Reading(match="suffix"))
+    assert found == pytest.approx(values_of(first_ranks(labels, results, matches)), abs=1e-12)
+
+
+@MANY
+@given(lists(PATHS), lists(PATHS))
+def test_parts_of_ids_are_a_plain_loop(labels: list[str], results: list[str]) -> None:
+    expected = values_of(first_ranks(labels, results, lambda label, name: label in name))
+    assert scored({"q": labels}, {"q": results}, Reading(match="contains")) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::rankgauge.errors.RankgaugeWarning")
+@MANY
+@given(lists(WORDS), lists(WORDS), st.booleans())
+def test_expected_texts_are_a_plain_loop(labels: list[str], texts: list[str], needs_all: bool) -> None:
+    case = {"query": "q", "must_contain" if needs_all else "expect_any": labels}
+    found = [{"id": f"c{number}", "text": text} for number, text in enumerate(texts)]
+    combine = all if needs_all else any
+    ranks = first_ranks([labels], texts, lambda wanted, text: combine(one in text for one in wanted))
+    assert scored([case], answers(found), Reading(match="text")) == pytest.approx(values_of(ranks), abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::rankgauge.errors.RankgaugeWarning")
+@MANY
+@given(
+    st.lists(st.tuples(st.sampled_from("DE"), st.integers(1, 3)), min_size=1, max_size=4, unique=True),
+    st.lists(st.tuples(st.sampled_from("DE"), st.integers(1, 3)), min_size=1, max_size=5, unique=True),
+)
+def test_labels_with_two_fields_are_a_plain_loop(labels: list[tuple[str, int]], found: list[tuple[str, int]]) -> None:
+    cases = [{"query": "q", "relevant": [{"doc_id": doc, "clause_no": number} for doc, number in labels]}]
+    results = [{"doc_id": doc, "clause_no": number, "text": "any"} for doc, number in found]
+    expected = values_of(first_ranks(labels, found, lambda label, one: label == one))
+    reading = Reading(match_fields=("doc_id", "clause_no"))
+    assert scored(cases, answers(results), reading) == pytest.approx(expected, abs=1e-12)
 
 
 def test_other_results_are_not_other_labels() -> None:
