@@ -317,3 +317,29 @@ def test_drops_of_groups_are_one_family_and_small_groups_are_undecided() -> None
     assert result.compared[0].decision.p is not None
     assert alone.compared[0].decision.p is not None
     assert result.compared[0].decision.p >= alone.compared[0].decision.p
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("xyz"), st.integers(1, 4)), min_size=2, max_size=12),
+    st.dictionaries(st.sampled_from("xyz"), st.sampled_from([0.25, 0.5, 0.75, 1.0]), max_size=2),
+    st.sampled_from([0.25, 0.5, 0.9]),
+)
+def test_requirements_of_groups_are_a_plain_loop(
+    queries: list[tuple[str, int]], own: dict[str, float], usual: float
+) -> None:
+    """Each query has a group and the rank of its relevant document; each group has its bound or the usual."""
+    own = {label: bound for label, bound in own.items() if label in {group for group, _ in queries}}
+    labels = [
+        {"id": f"q{n}", "query": f"q{n}", "kind": group, "relevant": ["a"]} for n, (group, _) in enumerate(queries)
+    ]
+    run = {f"q{n}": [*"bcd"[: rank - 1], "a"] for n, (_, rank) in enumerate(queries)}
+    rule = GateRule(requirements={label: f"RR>={bound}" for label, bound in own.items()}, by="kind")
+    missed = set()
+    for label in {group for group, _ in queries}:
+        ranks = [rank for group, rank in queries if group == label]
+        if sum(1 / rank for rank in ranks) / len(ranks) < own.get(label, usual) - 1e-9:
+            missed.add(label)
+    overall = sum(1 / rank for _, rank in queries) / len(queries) < usual - 1e-9
+    found = gate(labels, run, require=f"RR>={usual}", rule=rule)
+    assert found.exit_code == int(bool(missed) or overall)
