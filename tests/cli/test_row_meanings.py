@@ -764,3 +764,15 @@ def test_compare_says_how_many_queries_were_not_paired(tmp_path: Path, command: 
     assert "20 queries not asked of every system: not paired, and 0 in the scores" in done.out
     whole = command("compare", tmp_path / "cases.json", both, both, "-m", "RR")
     assert "not asked" not in whole.out
+
+
+@pytest.mark.parametrize("form", ["jsonl", "json"])
+def test_forbidden_documents_of_results_beside_labels_are_named(tmp_path: Path, command: Command, form: str) -> None:
+    cases = [{"id": q, "query": q, "relevant": ["a"], "forbidden": ["y"]} for q in "pq"]
+    (tmp_path / "cases.json").write_text(json.dumps(cases))
+    rows = [found("p", "a"), found("q", "a", "z", forbidden=["z"])]
+    path = lines(tmp_path / "log.jsonl", *rows)
+    if form == "json":
+        (path := tmp_path / "log.json").write_text(json.dumps(rows[::-1]))
+    done = command("gate", tmp_path / "cases.json", path, "--no-leaks")
+    assert f"{path.name}: 'forbidden' is not used: the forbidden documents of the labels apply" in done.err + done.out

@@ -28,6 +28,7 @@ from rankgauge.io.byte_streams import (
     source_name,
 )
 from rankgauge.io.formats import question_log
+from rankgauge.io.formats.case_keys import names_for
 from rankgauge.io.formats.log_rows import QUIET_NOTES
 from rankgauge.io.formats.named_columns import LABEL_ROLES, SHARED_ROLES
 from rankgauge.io.input_kinds import (
@@ -357,6 +358,11 @@ class _Opener:
                     return self._log(data)[1]
                 raise InputError.at(str(data), None, "holds labels, and results are expected", hint=RESULT_KINDS)
             return []
+        rows = [record, *self.kinds.first_rows(data)]
+        names = list(dict.fromkeys(name for row in rows for name, value in row.items() if value))
+        if key := next(iter(names_for(names, "forbidden")), None):
+            text = f"{source_name(data)}: {shown(key)} is not used: the forbidden documents of the labels apply"
+            self.notes.append(Note("forbidden-unused", text))
         return self._runs(data)
 
     def _split_system(self, data: Any) -> SystemOf:
