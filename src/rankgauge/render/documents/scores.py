@@ -449,7 +449,8 @@ def correlation_lines(scores: Sequence[Scores], confidence: float) -> list[str]:
     lines = []
     for run in scores:
         for measure, ideal, found in correlations(run, confidence):
-            start = f"{printable(run.run, None)}: rank correlation of {measure} with {ideal}"
+            whose = f" in {printable(run.run, None)}" if len(scores) > 1 else ""
+            start = f"rank correlation of {measure.shown} with {ideal.shown}{whose}"
             if found.estimate is None:
                 lines.append(f"{start}: none, because {found.reason}")
                 continue
