@@ -325,7 +325,7 @@ SET = option(
     section=Section.INPUT,
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set a key of rankgauge.yaml: statistics.seed=7; repeatable.",
+    help="Set a key of rankgauge.yaml, such as reading.max_line=8M; repeatable.",
 )
 
 
