@@ -776,3 +776,51 @@ def test_forbidden_documents_of_results_beside_labels_are_named(tmp_path: Path, 
         (path := tmp_path / "log.json").write_text(json.dumps(rows[::-1]))
     done = command("gate", tmp_path / "cases.json", path, "--no-leaks")
     assert f"{path.name}: 'forbidden' is not used: the forbidden documents of the labels apply" in done.err + done.out
+
+
+@pytest.mark.parametrize(
+    ("meaning", "expected"), [("similarity", 1 / 3), ("distance", 1.0), ("ignore", 0.5), (None, 0.5)]
+)
+def test_what_scores_mean_can_be_said_of_every_list(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch, meaning: str | None, expected: float
+) -> None:
+    """Of three results in the order b, a, c, the relevant one has the lowest score."""
+    monkeypatch.chdir(tmp_path)
+    results = scored(b=0.5, a=0.1, c=0.3)
+    log = lines(tmp_path / "log.jsonl", {"query_id": "q", "query": "one", "relevant": ["a"], "retrieved": results})
+    (tmp_path / "log.yaml").write_text(yaml.safe_dump([json.loads(log.read_text())]))
+    (tmp_path / "labels.json").write_text(json.dumps({"q": ["a"]}))
+    (tmp_path / "search.py").write_text(f"def find(query): return {results!r}\n")
+    lines(tmp_path / "cases.jsonl", {"query": "one", "relevant": ["a"]})
+    said = () if meaning is None else ("--set", f"reading.scores={meaning}")
+    ways = [(log,), (tmp_path / "log.yaml",), (tmp_path / "labels.json", log), ("cases.jsonl", "./search.py:find")]
+    for words in ways:
+        done = command("evaluate", *words, "-m", "RR", "--format", "json", *said)
+        assert values(done)["RR"]["value"] == pytest.approx(expected), words
+    reading = Reading(scores=meaning)  # type: ignore[arg-type]  # a text from the table
+    assert evaluate(log, measures="RR", reading=reading)["RR"] == pytest.approx(expected)
+    pairs = {"q": [(one["id"], one["score"]) for one in results]}
+    assert evaluate({"q": ["a"]}, pairs, "RR", reading=reading)["RR"] == pytest.approx(expected)
+    assert evaluate({"q": ["a"]}, {"q": ["b", "a"]}, "RR", reading=reading)["RR"] == 0.5  # a list without scores
+
+
+def test_what_scores_mean_is_refused_where_there_is_no_list(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "qrels.trec").write_text("q 0 a 1\n")
+    (tmp_path / "run.trec").write_text("q Q0 a 1 1 x\n")
+    log = lines(tmp_path / "log.jsonl", found("q", "a", relevant=["a"]))
+    said = ("--set", "reading.scores=distance")
+    assert command("evaluate", tmp_path / "qrels.trec", tmp_path / "run.trec", *said).code == 64
+    done = command("compare", tmp_path / "qrels.trec", tmp_path / "run.trec", log, *said)
+    assert (done.code, "reading.scores applies to lists of results" in done.err) == (64, True)
+
+
+def test_a_threshold_on_distances_counts_from_below(tmp_path: Path, command: Command) -> None:
+    rows = [
+        {"query_id": "q", "relevant": ["a"], "retrieved": scored(a=0.1, b=0.4)},
+        {"query_id": "n", "relevant": [], "retrieved": scored(a=0.7, b=0.9)},
+    ]
+    words = ("-m", "FalseAnswer", "-m", "RightAnswer@5", "--set", "measures.min_score=-0.5", "--format", "json")
+    path = lines(tmp_path / "log.jsonl", *rows)
+    measured = values(command("evaluate", path, *words, "--set", "reading.scores=distance"))
+    assert (measured["FalseAnswer"]["value"], measured["RightAnswer@5"]["value"]) == (0.0, 1.0)
+    assert command("evaluate", path, *words).code == 2

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.formatting import plural
+from rankgauge.core.run import ScoreMeaning
 from rankgauge.core.settings import Section, check_settings, check_values, declared, setting
 from rankgauge.errors import UsageError
 
 Unit = Literal["chunk", "document"]
-ScoreMeaning = Literal["similarity", "distance", "ignore"]
 BM25_VARIANTS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 HTTP_TIMEOUT = 30.0  # seconds, as are the others
 MODEL_TIMEOUT = 120.0  # of a model that judges

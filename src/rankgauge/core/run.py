@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import IntEnum
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, SupportsFloat
 
 import numpy as np
@@ -21,6 +22,7 @@ from rankgauge.core.result_views import HtmlView
 from rankgauge.errors import InputError, InputTypeError, found_text, shown
 
 OnDuplicate = Literal["error", "first"]
+ScoreMeaning = Literal["similarity", "distance", "ignore"]
 
 
 class Status(IntEnum):
@@ -342,6 +344,25 @@ class Run(HtmlView):
         return replace(
             self, scores=frozen(scores), extras=(self.extras or RunExtras()).with_given(RunExtras(given=given))
         )
+
+    def scored_as(self, meaning: ScoreMeaning) -> Run:
+        """The run, whose results are lists, sorted by their scores, highest or lowest first, or without scores.
+
+        A list whose scores are n, n - 1, ..., 1 has none, and keeps its order.
+        """
+        own, bounds = self.own_scores, self.offsets.tolist()
+        by, scores = np.arange(len(own)), own.copy()
+        for begin, end in pairwise(bounds):
+            part, ranks = own[begin:end], np.arange(end - begin, 0, -1)
+            if meaning == "ignore" or np.array_equal(part, ranks):
+                scores[begin:end] = ranks
+                continue
+            keys = part if meaning == "distance" else -part
+            best = np.argsort(keys, kind="stable")  # of equals, the first stays first
+            by[begin:end], scores[begin:end] = begin + best, -keys[best]
+        extras = None if self.extras is None else replace(self.extras, given={})
+        made = replace(self, docs=self.docs.take(by), scores=frozen(scores), extras=extras)
+        return made.in_list_order([True] * len(self.queries))
 
     @cached_property
     def own_scores(self) -> Floats:

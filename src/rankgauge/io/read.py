@@ -12,8 +12,8 @@ from rankgauge.core.batch import Batch, concatenate_batches
 from rankgauge.core.dataclass import dataclass
 from rankgauge.core.ids import Ids
 from rankgauge.core.qrels import JudgmentKind, Qrels
-from rankgauge.core.run import OnDuplicate, Run
-from rankgauge.errors import InputError, InputTypeError, Note, held_warnings, shown, warn_user
+from rankgauge.core.run import OnDuplicate, Run, ScoreMeaning
+from rankgauge.errors import InputError, InputTypeError, Note, UsageError, held_warnings, shown, warn_user
 from rankgauge.io.byte_streams import (
     DEFAULT_LIMITS,
     AnyFile,
@@ -221,6 +221,12 @@ def runs_and_notes(data: Any, reading: Reading) -> tuple[list[Run], tuple[Note, 
         return [as_run(data, reading)], ()
     with open_results(data, "run", format=reading.run_format, limits=reading.limits, hashed=True) as source:
         runs, faults = read_runs(source, reading)
+        if reading.scores is not None:
+            if source.format != "log":
+                raise UsageError(
+                    f"reading.scores applies to lists of results: {source.name} is no log", hint="leave it out"
+                )
+            runs = [run.scored_as(reading.scores) for run in runs]
         return runs, tuple(faults.notes("note"))
 
 
@@ -254,7 +260,10 @@ def as_run(data: Any, reading: Reading = DEFAULT_READING) -> Run:
             limits=reading.limits,
         )
     if isinstance(data, Mapping):
-        return Run.from_dict(data) if is_graded(data) else Run.from_lists(data, on_duplicate=reading.on_duplicate)
+        if is_graded(data):
+            return Run.from_dict(data)
+        run = Run.from_lists(data, on_duplicate=reading.on_duplicate)
+        return run if reading.scores is None else run.scored_as(reading.scores)
     from rankgauge.io.formats.frames import is_frame
 
     if is_frame(data):
@@ -314,6 +323,7 @@ def log_from_stream(
     name: str,
     on_duplicate: OnDuplicate,
     fields: Sequence[str] = (),
+    scores: ScoreMeaning | None = None,
 ) -> tuple[Qrels, list[Run]]:
     """The judgments of a log that is open, and the run of each of its systems."""
     from rankgauge.io.formats import question_log
@@ -334,7 +344,8 @@ def log_from_stream(
         sha256 = stream.sha256 if len(retrieved) == 1 else sha256_of_part(stream.sha256, system)
         known = faults.errors_only() if runs else faults
         run = run_from_batches(known, [batch], name=system or name, sha256=sha256, on_duplicate=on_duplicate)
-        runs.append(replace(run, holds_empty=True))
+        run = replace(run, holds_empty=True)
+        runs.append(run if scores is None else run.scored_as(scores))
     return qrels, runs
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rankgauge.core.dataclass import dataclass
-from rankgauge.core.run import OnDuplicate
+from rankgauge.core.run import OnDuplicate, ScoreMeaning
 from rankgauge.core.settings import Section, check_settings, setting
 from rankgauge.io.byte_streams import DEFAULT_LIMITS, Limits
 from rankgauge.io.formats.named_columns import Columns, IsByText
@@ -62,6 +62,7 @@ class Reading:
     )
     limits: Limits = DEFAULT_LIMITS
     fingerprint: bool = False  # whether runs are hashed, which costs about half as much as reading them
+    scores: ScoreMeaning | None = None  # what the scores of a list mean, in a log and in Python; None: its order counts
     keep_rankings: bool = False  # whether complete runs stay in memory, to be stored or shown
     keep_top: int = 0  # how many documents of each ranking stay in memory, to be shown
     parallel: bool = True  # whether several large files may be read at the same time

@@ -344,7 +344,11 @@ class _Opener:
             return self.labels.judgments(data), self._runs(path)
         with open_source(data, limits=reading.limits, hashed=True) as stream:
             return log_from_stream(
-                stream, columns=reading.columns, name=source_name(data), on_duplicate=reading.on_duplicate
+                stream,
+                columns=reading.columns,
+                name=source_name(data),
+                on_duplicate=reading.on_duplicate,
+                scores=reading.scores,
             )
 
     def _runs_of_log(self, data: Any) -> list[Run]:

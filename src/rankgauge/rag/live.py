@@ -18,13 +18,12 @@ from rankgauge.config.retriever_settings import (
     DEFAULT_CALLS,
     DEFAULT_K,
     RetrieverCalls,
-    ScoreMeaning,
     Unit,
 )
 from rankgauge.core.ids import Ids
 from rankgauge.core.progress import Progress, reported, shown
 from rankgauge.core.qrels import Qrels
-from rankgauge.core.run import Run, Status
+from rankgauge.core.run import Run, ScoreMeaning, Status
 from rankgauge.errors import InputError, Note, RankgaugeError, RetrieverError
 from rankgauge.evaluation.conventions import Conventions
 from rankgauge.evaluation.evaluate import unique_names

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankgauge import InputError, RetrievalEvaluator, evaluate_retriever
-from rankgauge.config.retriever_settings import ScoreMeaning
+from rankgauge.core.run import ScoreMeaning
 from rankgauge.retrieval import CallableRetriever, QueryBatch, RetrieverCalls, fetch_run
 from rankgauge.retrieval.asking.answers import AnswerFacts, AnswerRules, RankedResults, answer_notes, answer_of
 from rankgauge.retrieval.asking.failures import NoAnswer

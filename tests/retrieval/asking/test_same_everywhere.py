@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from rankgauge import Conventions, RankgaugeWarning, evaluate, evaluate_retriever, read_run
 from rankgauge.benchmark.plan import BenchmarkPlan, PlannedSystem
 from rankgauge.benchmark.run import run_benchmark
-from rankgauge.config.retriever_settings import RetrieverSettings, ScoreMeaning
+from rankgauge.config.retriever_settings import RetrieverSettings
 from rankgauge.config.settings import Settings
 from rankgauge.core.ranking import COMPATS
-from rankgauge.core.run import Status
+from rankgauge.core.run import ScoreMeaning, Status
 from rankgauge.retrieval.asking.answers import AnswerRules, answer_of
 from rankgauge.retrieval.engines.callables import CallableRetriever
 from rankgauge.retrieval.fetch import FetchOptions, fetch_run

@@ -151,6 +151,9 @@ class NamedInputs:
 
     def check_asking(self, *, also: Sequence[str] = (), but: Sequence[str] = ()) -> None:
         """Raise if an option that applies to live retrievers is given without one: none is ignored silently."""
+        # What scores mean is said of the lists of a log, too.
+        has_lists = any(one is not None and not is_plain(one, "run") for one in (self.labels, *self.results))
+        but = (*but, *(("scores",) if has_lists else ()))
         names = [name for name in (*ASKING_NAMES, *also) if is_given(name) and name not in but]
         if not names:
             return
@@ -169,6 +172,10 @@ class NamedInputs:
         from rankgauge.io.results import open_inputs
 
         opening = replace(opening, text_labels=self.text_labels())
+        if (meaning := opening.asking.options.get("scores")) is not None:
+            reading = replace(reading, scores=meaning)
+            if plain := next((result for result in self.results if is_plain(result, "run")), None):
+                raise UsageError(f"reading.scores applies to lists of results: {printable(plain, None)} has none")
         if self.sources.labels is not None:
             opening = replace(opening, newest="named", log_is_system=False)
         results = [*self.results, *further]

@@ -15,11 +15,11 @@ from typing import Any, Literal, NamedTuple, TypeGuard, get_args
 
 import numpy as np
 
-from rankgauge.config.retriever_settings import ScoreMeaning, Unit
+from rankgauge.config.retriever_settings import Unit
 from rankgauge.core import ranking
 from rankgauge.core.formatting import plural
 from rankgauge.core.ids import Ids
-from rankgauge.core.run import checked_score
+from rankgauge.core.run import ScoreMeaning, checked_score
 from rankgauge.errors import InputError, InputTypeError, Note, UsageError, shown
 from rankgauge.io.formats.expected_text import text_id
 from rankgauge.io.formats.named_columns import IsByText

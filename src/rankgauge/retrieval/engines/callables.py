@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from rankgauge.config.retriever_settings import DEFAULT_CALLS, RetrieverCalls, ScoreMeaning, Unit
+from rankgauge.config.retriever_settings import DEFAULT_CALLS, RetrieverCalls, Unit
 from rankgauge.core.arrays import frozen
 from rankgauge.core.ids import Ids
-from rankgauge.core.run import Run, RunExtras, Status
+from rankgauge.core.run import Run, RunExtras, ScoreMeaning, Status
 from rankgauge.errors import InputError, UsageError
 from rankgauge.io.byte_streams import sha256_of_file
 from rankgauge.retrieval.asking.answers import AnswerFacts, AnswerRules, RankedResults, record_answer
