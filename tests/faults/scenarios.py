@@ -267,7 +267,7 @@ SCENARIOS: dict[str, Scenario] = {
     "fetch manifest": Scenario(
         ("run.trec", "fetch.json"),
         cli(*FETCH, "-o", "run.trec", "--manifest", "fetch.json"),
-        without_times("fetch.json", "seconds", "latency"),
+        without_times("fetch.json", "start", "seconds", "latency"),
     ),
     "pool": Scenario(("pool.jsonl",), cli("pool", "VERSION.trec", "-o", "pool.jsonl"), whole_files("pool.jsonl")),
     "judge": Scenario(

@@ -240,6 +240,8 @@ def _kind_of_record(record: Mapping[str, Any], reading: Reading) -> ScoreKind | 
     names = [str(name) for name in record]
     if any(isinstance(value, (list, tuple, Mapping)) for value in record.values()):
         return None
+    if not columns_for(names, "query") and (reading.columns or {}).get("query") not in names:
+        return None  # values of a whole run
     return _kind_of_names(names, list(record.values()), reading)
 
 
