@@ -172,7 +172,7 @@ class _QueryFacts:
             raise InputError(
                 f"{self.joined.name}: measures.min_score needs scores that fall along each list, and those of "
                 f"{plural(len(rising), 'list')} rise ({listing(map(shown, rising), 3)})",
-                hint="negate distances, or sort each list by its scores",
+                hint="say what they mean: --set reading.scores=distance (or similarity, or ignore)",
             )
 
     def _relevant_ranks(self) -> Ints:
