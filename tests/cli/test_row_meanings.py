@@ -824,3 +824,19 @@ def test_a_threshold_on_distances_counts_from_below(tmp_path: Path, command: Com
     measured = values(command("evaluate", path, *words, "--set", "reading.scores=distance"))
     assert (measured["FalseAnswer"]["value"], measured["RightAnswer@5"]["value"]) == (0.0, 1.0)
     assert command("evaluate", path, *words).code == 2
+
+
+@pytest.mark.parametrize(("closing", "code"), [("sys.__stdout__.close()", 2), ("sys.stdout.close()", 0), ("pass", 0)])
+def test_a_retriever_that_closes_standard_output_is_an_error_or_harms_nothing(
+    tmp_path: Path, closing: str, code: int
+) -> None:
+    (tmp_path / "search.py").write_text(f"import sys\ndef find(query):\n    {closing}\n    return ['a']\n")
+    lines(tmp_path / "cases.jsonl", {"query": "one", "relevant_ids": ["a"]}, {"query": "two", "relevant_ids": ["a"]})
+    words = ("gate", "cases.jsonl", "./search.py:find", "--require", "RR>=0", "--format", "json")
+    done = subprocess.run(
+        [sys.executable, "-m", "rankgauge", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert json.loads(done.stdout)["gate"]["verdict"] == "pass"
+    assert ("closed standard output" in done.stderr) == (code == 2)
+    assert "Traceback" not in done.stderr

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from rankgauge.errors import Note, RankgaugeWarning, printable
+from rankgauge.errors import InputError, Note, RankgaugeWarning, printable
 from rankgauge.render.document import ResultDocument, Sentences
 from rankgauge.render.formats import rendered
 from rankgauge.render.formats.terminal import Layout, wrapped
@@ -198,8 +198,9 @@ def own_output() -> Iterator[None]:
     stream = real if copy is None else open(copy, "w", encoding=real.encoding, errors=real.errors)  # noqa: SIM115, PTH123 - a descriptor, closed below
     if copy is not None:
         os.dup2(2, 1)
+    errors = sys.stderr if copy is None else open(os.dup(2), "w", encoding="utf-8", errors="replace", buffering=1)  # noqa: SIM115, PTH123 - which user code may close
     _outputs.append(stream)
-    sys.stdout = sys.stderr
+    sys.stdout = errors
     try:
         yield
     finally:
@@ -209,3 +210,8 @@ def own_output() -> Iterator[None]:
             stream.flush()
             os.dup2(copy, 1)
             stream.close()
+            errors.close()
+        if real.closed:
+            sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - the descriptor stays
+    if real.closed:
+        raise InputError("the code of a retriever closed standard output", hint="remove its call of close()")
