@@ -840,3 +840,14 @@ def test_a_retriever_that_closes_standard_output_is_an_error_or_harms_nothing(
     assert json.loads(done.stdout)["gate"]["verdict"] == "pass"
     assert ("closed standard output" in done.stderr) == (code == 2)
     assert "Traceback" not in done.stderr
+
+
+def test_labels_that_do_not_apply_need_not_be_complete(tmp_path: Path, command: Command) -> None:
+    wrong = found("p", "a", answerable=True, relevant=[])
+    now = lines(tmp_path / "now.jsonl", found("q", "a", relevant=["a"]), found("p", "a", relevant=["a"]))
+    before = lines(tmp_path / "before.jsonl", found("q", "a", relevant=["a"]), wrong)
+    assert command("gate", now, "--baseline", before, "-m", "RR").code == 0
+    assert command("compare", before, now, "-m", "RR").code == 0
+    assert command("gate", before, "--baseline", now, "-m", "RR").code == 2
+    assert command("compare", now, before, "-m", "RR").code == 2
+    assert command("evaluate", before, "-m", "RR").code == 2

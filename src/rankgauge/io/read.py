@@ -324,14 +324,15 @@ def log_from_stream(
     on_duplicate: OnDuplicate,
     fields: Sequence[str] = (),
     scores: ScoreMeaning | None = None,
+    labels_apply: bool = True,
 ) -> tuple[Qrels, list[Run]]:
-    """The judgments of a log that is open, and the run of each of its systems."""
+    """The judgments of a log that is open, and the run of each of its systems; other judgments may apply to these."""
     from rankgauge.io.formats import question_log
     from rankgauge.io.formats.log_results import run_batches
 
     data, limits = stream.read(), stream.limits
     faults = Faults(stream.path, strict=limits.strict)
-    questions = question_log.load(faults, data, columns, fields)
+    questions = replace(question_log.load(faults, data, columns, fields), labels_apply=labels_apply)
     for note in questions.warnings:
         warn_user(note.message)
     relevant, retrieved = questions.qrels_rows(faults), list(run_batches(questions, faults))

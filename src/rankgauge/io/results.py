@@ -310,12 +310,14 @@ class _Opener:
 
     def _labels_of_logs(self, labels: Any, results: Sequence[Any]) -> tuple[Qrels, dict[int, tuple[Qrels, list[Run]]]]:
         """The labels that apply if they come with results, and what each log holds; which labels differ is noted."""
-        logs = {row: self._log(result) for row, result in enumerate(results) if self.kinds.label_kind(result)[1]}
-        if not logs:
+        rows = [row for row, result in enumerate(results) if self.kinds.label_kind(result)[1]]
+        if not rows:
             return self._log(labels)[0], {}
-        if self.opening.newest == "named":
+        chosen = max(rows) if self.opening.newest == "last" else 0
+        is_named = self.opening.newest == "named"
+        logs = {row: self._log(results[row], labels_apply=row == chosen and not is_named) for row in rows}
+        if is_named:
             return self._log(labels)[0], logs
-        chosen = max(logs) if self.opening.newest == "last" else 0
         newest = logs[chosen][0] if chosen in logs else self._log(labels)[0]
         if self.opening.newest == "first":
             known = set(newest.queries.to_text())
@@ -336,7 +338,7 @@ class _Opener:
                 )
         return newest, logs
 
-    def _log(self, data: AnyFile) -> tuple[Qrels, list[Run]]:
+    def _log(self, data: AnyFile, *, labels_apply: bool = True) -> tuple[Qrels, list[Run]]:
         """The labels of a log, and the run of each of its systems."""
         reading = self.reading
         if self.matching is not None:
@@ -349,6 +351,7 @@ class _Opener:
                 name=source_name(data),
                 on_duplicate=reading.on_duplicate,
                 scores=reading.scores,
+                labels_apply=labels_apply,
             )
 
     def _runs_of_log(self, data: Any) -> list[Run]:

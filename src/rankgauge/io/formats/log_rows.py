@@ -84,6 +84,7 @@ class Log:
     kind: str = ""  # what the file is, if it is known to hold no labels
     fields: FieldLabels = field(default_factory=lambda: FieldLabels(()))  # of labels that have several
     is_by_text: IsByText | None = None
+    labels_apply: bool = True  # whether they are those of the evaluation: others need not be complete
 
     @property
     def warnings(self) -> list[Note]:
@@ -149,7 +150,7 @@ class Log:
                     found = f"{describe_json(record[name])} as {shown(name)}"
                     faults.add("flag", [line], expected="true or false", found=found)
             key = next((key for key in keys if key in record), None)
-            if query in nothing and key is not None and claims_answer(record):
+            if self.labels_apply and query in nothing and key is not None and claims_answer(record):
                 expected = f"relevant documents for query {shown(query)}, which has an answer by its flag"
                 faults.add("flag", [line], expected=expected, found=f"none under {shown(key)}")
 
