@@ -851,3 +851,16 @@ def test_labels_that_do_not_apply_need_not_be_complete(tmp_path: Path, command: 
     assert command("gate", before, "--baseline", now, "-m", "RR").code == 2
     assert command("compare", now, before, "-m", "RR").code == 2
     assert command("evaluate", before, "-m", "RR").code == 2
+
+
+def test_pairs_of_documents_and_grades_are_grades_in_python_and_json(tmp_path: Path, command: Command) -> None:
+    labels: dict[str, Any] = {"q": ["a"], "p": [["a", 0], ["b", 3]]}
+    results = {"q": ["a"], "p": ["a", "b"]}
+    (tmp_path / "labels.json").write_text(json.dumps(labels))
+    (tmp_path / "run.json").write_text(json.dumps(results))
+    done = command("evaluate", tmp_path / "labels.json", tmp_path / "run.json", "-m", "RR", "--format", "json")
+    assert values(done)["RR"]["value"] == 0.75
+    assert evaluate(labels, results, "RR")["RR"] == 0.75
+    assert evaluate({"q": ["a"], "p": [("a", 0), ("b", 3)]}, results, "RR")["RR"] == 0.75
+    with pytest.raises(InputTypeError, match="grade of document 'a' for query 'p' must be a number"):
+        evaluate({"q": ["a"], "p": [("a", "high")]}, results, "RR")

@@ -192,7 +192,7 @@ class Qrels(HtmlView):
     ) -> Qrels:
         """From ``{query: [relevant documents]}``; each has grade 1, and a repeated one counts once.
 
-        A query that maps documents to grades keeps these.
+        A query that maps documents to grades, or lists pairs of them, keeps these.
         """
         graded: dict[str, Mapping[str, float]] = {}
         for query, docs in relevant.items():
@@ -200,7 +200,9 @@ class Qrels(HtmlView):
                 graded[query] = docs or {}
                 continue
             try:
-                graded[query] = dict.fromkeys([docs] if isinstance(docs, str) else docs, 1)
+                listed: list[Any] = [docs] if isinstance(docs, str) else list(docs)
+                is_graded = bool(listed) and all(isinstance(doc, (tuple, list)) and len(doc) == 2 for doc in listed)
+                graded[query] = dict(listed) if is_graded else dict.fromkeys(listed, 1)
             except TypeError:
                 raise InputTypeError(
                     f"judgments of query {shown(str(query))} must map documents to grades, or list relevant documents, "
