@@ -508,7 +508,7 @@ def test_marks_mean_better_and_worse_in_every_format_of_compare(
     assert comparison is not None
     fair, poor = comparison["fair", "FirstRel"], comparison["poor", "FirstRel"]
     assert (fair.difference or 0) < 0 < (poor.difference or 0)
-    assert comparison.answer().startswith("Best: fair (FirstRel 1.200). Worse: base, poor.")
+    assert comparison.answer().startswith("Best: fair (FirstRel 1.200). Worse: base (p < 0.001), poor (p < 0.001).")
     runs = {"base": rankings(4, 0.5), "fair": SYSTEMS["good"], "poor": SYSTEMS["poor"]}
     arguments = ("compare", *write_json(tmp_path, qrels=JUDGED, **runs), "-m", "FirstRel", "--format")
     for format, better, worse in (
@@ -546,7 +546,7 @@ def test_marks_mean_better_and_worse_in_every_format_of_a_benchmark(lower_is_bet
         row = next(line for line in lines if re.match(rf"{name} +\d", line))
         assert [character for character in row if character in "▲▼"] == [mark]
     data = json.loads(benchmark_text.json_texts(lower_is_better)[0])
-    assert data["answer"][0] == "Best: fair (FirstRel 1.200). Worse: base, poor."
+    assert data["answer"][0] == "Best: fair (FirstRel 1.200). Worse: base (p < 0.001), poor (p < 0.001)."
     page = as_html(lower_is_better)
     assert re.findall(r'<i class="\w+" role="img" aria-label="(\w+)">(.)</i>', page)[:2] == [
         ("better", "▲"),

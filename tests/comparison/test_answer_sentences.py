@@ -34,7 +34,7 @@ def test_a_system_is_named_once_for_all_its_measures() -> None:
 
 def test_a_winner_and_a_loser_are_named_with_by_how_much() -> None:
     won = headline(made(base=MIXED, better=GOOD, worse=BAD))
-    assert won[0] == "Best: better (RR 1.000). Worse: base, worse."
+    assert won[0] == "Best: better (RR 1.000). Worse: base (p = 0.003), worse (p < 0.001)."
     assert won[1] == "On RR, p is corrected over all 3 pairs of 3 systems."
     assert won[2] == "Significant on further measures, vs. base: better on P@1 (+0.500), worse on P@1 (−0.500)."
     assert won[3].startswith("Minimum detectable difference with 30 queries: 0.1")
@@ -168,4 +168,4 @@ def test_many_measures_are_summarized_by_outcome_and_many_systems_are_counted() 
     runs = {f"system{number:02}": GOOD for number in range(12)}
     many = headline(compare(JUDGED, {"base": MIXED, **runs}, "RR", statistics=how, changes=0))
     assert many[0].startswith("Best: system00 (RR 1.000). Not distinguishable from it: system01, system02,")
-    assert "system08 and 3 more. Worse: base." in many[0]
+    assert "system08 and 3 more. Worse: base (p " in many[0]

@@ -102,7 +102,11 @@ def best_sentences(comparison: Comparison) -> list[str]:
     ranking = comparison.ranking
     if ranking is None:  # each against the baseline, or against the best of many
         return [start, *_against_baseline(comparison)]
-    groups = [("Not distinguishable from it", ranking.indistinguishable), (last, ranking.worse)]
+    worse = ranking.worse
+    if ranking.best.name != comparison.baseline:  # the table has the p of each against the baseline only
+        p_of = {pair.second: pair.difference.p_corrected for pair in ranking.pairs if pair.first == ranking.best.name}
+        worse = [f"{name} ({p_equals(p_of.get(name))})" for name in worse]
+    groups = [("Not distinguishable from it", ranking.indistinguishable), (last, worse)]
     return [start, *(f"{label}: {_some(names)}." for label, names in groups if names)]
 
 
