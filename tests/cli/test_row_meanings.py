@@ -864,3 +864,14 @@ def test_pairs_of_documents_and_grades_are_grades_in_python_and_json(tmp_path: P
     assert evaluate({"q": ["a"], "p": [("a", 0), ("b", 3)]}, results, "RR")["RR"] == 0.75
     with pytest.raises(InputTypeError, match="grade of document 'a' for query 'p' must be a number"):
         evaluate({"q": ["a"], "p": [("a", "high")]}, results, "RR")
+
+
+def test_queries_that_a_format_cannot_hold_empty_are_named_beside_the_verdict(tmp_path: Path, command: Command) -> None:
+    cases = [{"id": q, "query": q, "relevant": ["a"], "forbidden": ["z"]} for q in ("p", "q")]
+    (tmp_path / "cases.json").write_text(json.dumps(cases))
+    (tmp_path / "run.trec").write_text("p Q0 a 1 1 x\np Q0 y 2 0.5 x\n")
+    done = command("gate", tmp_path / "cases.json", tmp_path / "run.trec", "--no-leaks")
+    assert (done.code, "note: 1 query judged but not in the run: 'q'" in done.out) == (0, True)
+    assert "judged but not in the run" not in done.err
+    done = command("gate", tmp_path / "cases.json", tmp_path / "run.trec", "--require", "RR>=0.1")
+    assert "judged but not in the run: 'q'" in done.err

@@ -22,6 +22,7 @@ from rankgauge.measures.measure import Measure
 POOL_DEPTH = 10  # the depth at which unjudged documents are counted
 SHALLOW_RUN, SHALLOW_POOL = "shallow-run", "shallow-pool"  # codes of what makes values incomplete
 EXPECTS_NOTHING, FORBIDDEN_UNSEEN = "expects-nothing", "forbidden-unseen"
+QUERIES_MISSING = "queries-missing"
 UNJUDGED_SHARE = 0.01  # from which they are a caveat
 SHOWN_CUTOFFS = 10
 _CUTOFF = re.compile(r"@(\d+)")
@@ -29,6 +30,7 @@ _CUTOFF = re.compile(r"@(\d+)")
 __all__ = [
     "EXPECTS_NOTHING",
     "FORBIDDEN_UNSEEN",
+    "QUERIES_MISSING",
     "JoinFacts",
     "Note",
     "caveat_sentences",
@@ -153,7 +155,7 @@ def notes_on(
     """
     codes = {note.code for note in known}
     notes = [
-        _queries(facts, "queries-missing", _missing(facts), "judged but not in the run"),
+        _queries(facts, QUERIES_MISSING, _missing(facts), "judged but not in the run"),
         _queries(facts, "queries-failed", facts.status == Status.FAILED, "failed: not averaged"),
         _extra(facts, run_queries),
         _queries(facts, "no-relevant", _nothing_relevant(facts), "without relevant documents"),

@@ -60,7 +60,7 @@ from rankgauge.core.dataclass import dataclass
 from rankgauge.core.run import Run
 from rankgauge.core.settings import Section, setting, setting_of
 from rankgauge.errors import UsageError
-from rankgauge.evaluation.caveats import FORBIDDEN_UNSEEN, Note
+from rankgauge.evaluation.caveats import Note
 from rankgauge.evaluation.evaluate import DEFAULT_DEPTH
 from rankgauge.io.atomic_files import check_outputs, write_atomically
 from rankgauge.io.byte_streams import load_file
@@ -70,7 +70,7 @@ from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.results import Opening
 from rankgauge.io.sources import is_plain
 from rankgauge.measures.registry import DEFAULT_MEASURES
-from rankgauge.render.documents.gate import gate_document
+from rankgauge.render.documents.gate import gate_document, guard_codes
 
 GITHUB_SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -307,8 +307,9 @@ def gate_command(
         **({"snippets": {}} if output.shown.texts is False else {}),
     )
     print_warnings(notes)
-    notes_beside = tuple(note for note in result.scores.notes if note.code != FORBIDDEN_UNSEEN)  # the verdict has it
-    print_run_warnings([replace(result.scores, notes=notes_beside)])
+    beside = guard_codes(result)  # the verdict has these
+    others = tuple(note for note in result.scores.notes if note.code not in beside)
+    print_run_warnings([replace(result.scores, notes=others)])
     if asking.out is not None and judged.live and not result.has_too_many_failures:
         write_live_runs(result.evaluation, judged.live, judged.own_id, asking.out, inputs, journals)
     saving.write(result.evaluation, verdict=result.verdict, only=[0])

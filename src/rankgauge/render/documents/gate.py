@@ -23,7 +23,7 @@ from rankgauge.core.formatting import (
     text_of,
 )
 from rankgauge.errors import printable
-from rankgauge.evaluation.caveats import FORBIDDEN_UNSEEN, Note
+from rankgauge.evaluation.caveats import FORBIDDEN_UNSEEN, QUERIES_MISSING, Note
 from rankgauge.measures.measure import Measure
 from rankgauge.render.document import (
     Cell,
@@ -82,12 +82,17 @@ def _parts(result: GateResult, bands: Bands | None) -> list[Part]:
     parts += query_parts(result)
     if lines := lost_lines(result):
         parts.append(Sentences(lines[1:], title=lines[0]))
-    unseen = [note for note in result.scores.notes if note.code == FORBIDDEN_UNSEEN]
-    notes = [*(f"note: {note.message}" for note in (*unseen, *result.notes)), *hint_lines(result)]
+    guards = [note for note in result.scores.notes if note.code in guard_codes(result)]
+    notes = [*(f"note: {note.message}" for note in (*guards, *result.notes)), *hint_lines(result)]
     parts += [Sentences(notes, "note")] if notes else []
     if result.reason is None:
         parts.append(Sentences([*uplift_lines([result.scores], bands), *footer(result)], "footnote"))
     return parts
+
+
+def guard_codes(result: GateResult) -> tuple[str, ...]:
+    """The caveats that belong beside the verdict, because a guard did not see everything."""
+    return (FORBIDDEN_UNSEEN, QUERIES_MISSING) if result.guards_leaks else (FORBIDDEN_UNSEEN,)
 
 
 def verdict_sentence(result: GateResult) -> Sentences:
