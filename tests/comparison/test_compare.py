@@ -126,8 +126,9 @@ def test_a_value_over_other_queries_than_its_difference_has_a_note_and_none_is_t
     shown = comparison_table(found)
     assert [row[2].text for row in shown.rows] == [f"{run['AP']:.4f}" for run in found.scores]
     assert not any(row[2].best for row in shown.rows)
-    assert "scores of AP are over each system's own queries, Δ over shared queries" in shown.legend
-    assert "scores of AP are over each system's own queries" in text_of_comparison(found)
+    counts = f"poor {len(QUERIES)}, half 20"
+    assert f"scores of AP ({counts}) are over each system's own queries, Δ over shared queries" in shown.legend
+    assert f"scores of AP ({counts}) are over each system's own queries" in text_of_comparison(found)
     whole = compare(QRELS, {"poor": POOR, "good": GOOD}, "AP")
     assert not whole.has_unpaired_queries("AP")
     assert [row[2].best for row in comparison_table(whole).rows] == [False, True]

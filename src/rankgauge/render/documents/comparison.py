@@ -221,7 +221,9 @@ def _legend(comparison: Comparison) -> str:
     counts = sorted({row.n for row in comparison.differences if row.not_comparable is None}) or [0]
     queries = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     unpaired = [
-        measure.shown for measure in comparison.scores[0].measures if comparison.has_unpaired_queries(measure.name)
+        f"{measure.shown} ({_counts(comparison, measure.name)})"
+        for measure in comparison.scores[0].measures
+        if comparison.has_unpaired_queries(measure.name)
     ]
     kind, not_asked = comparison.interval_kind, _not_asked(comparison)
     is_marked = any(row.mark(comparison.alpha) for row in comparison.differences)
@@ -247,6 +249,11 @@ def _legend(comparison: Comparison) -> str:
         ),
     ]
     return "; ".join(texts)
+
+
+def _counts(comparison: Comparison, measure: str) -> str:
+    """How many queries the mean of each system is over."""
+    return ", ".join(f"{printable(run.run, None)} {run.over_queries[measure][1]}" for run in comparison.scores)
 
 
 def _not_asked(comparison: Comparison) -> int:
