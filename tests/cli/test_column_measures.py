@@ -12,7 +12,18 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from rankgauge import InputError, RankgaugeWarning, UsageError, compare, evaluate, evaluate_retriever, gate
+from rankgauge import (
+    Conventions,
+    InputError,
+    Qrels,
+    RankgaugeWarning,
+    UsageError,
+    compare,
+    evaluate,
+    evaluate_retriever,
+    gate,
+)
+from rankgauge.evaluation.evaluate import evaluate_measures
 from rankgauge.stats import spearman
 from tests.conftest import Outcome
 
@@ -252,3 +263,27 @@ def test_python_compares_and_gates_columns(tmp_path: Path) -> None:
     assert change.difference == pytest.approx(-0.3)
     assert gate(now, baseline=before, require="faithfulness>=0.1").exit_code == 1
     assert gate(now, baseline=before, require="faithfulness<=0.9").exit_code == 0
+
+
+def test_a_number_that_is_too_large_is_an_error_of_its_column_alone(tmp_path: Path, command: Command) -> None:
+    made = rows(1, count=4)
+    made[1]["faithfulness"] = 10**400
+    path = log(tmp_path / "log.jsonl", made)
+    assert command("evaluate", path, "-m", "RR").code == 0
+    done = command("evaluate", path, "-m", "faithfulness")
+    assert (done.code, f"{path}:2: faithfulness: expected a finite number" in done.err) == (2, True)
+
+    def search(query: str, k: int) -> Row:
+        return {"documents": ["a"], "faithfulness": 10**400, "grounded": True}
+
+    result = evaluate_retriever(search, [{"query": "one", "relevant_ids": ["a"]}], measures=["grounded"])
+    assert result["grounded"] == 1
+
+
+def test_a_log_by_its_path_alone_has_its_columns(tmp_path: Path) -> None:
+    made = rows(1)
+    path = log(tmp_path / "log.jsonl", made)
+    labels = Qrels.from_lists({row["query_id"]: row["relevant"] for row in made})
+    (measure,) = Conventions().measures("faithfulness")
+    evaluation = evaluate_measures(labels, [path], (measure,), conventions=Conventions())
+    assert evaluation.scores[0]["faithfulness"] == pytest.approx(mean(made, "faithfulness"))

@@ -875,3 +875,40 @@ def test_queries_that_a_format_cannot_hold_empty_are_named_beside_the_verdict(tm
     assert "judged but not in the run" not in done.err
     done = command("gate", tmp_path / "cases.json", tmp_path / "run.trec", "--require", "RR>=0.1")
     assert "judged but not in the run: 'q'" in done.err
+
+
+@pytest.mark.parametrize("meaning", ["similarity", "distance", "ignore"])
+def test_what_scores_mean_holds_in_every_command_that_reads_lists(
+    tmp_path: Path, command: Command, meaning: str
+) -> None:
+    """Of b, a and c in this order, a has the lowest score and c the highest."""
+    log = lines(tmp_path / "log.jsonl", {"query_id": "q", "retrieved": scored(b=0.5, a=0.1, c=0.9)})
+    said = ("--set", f"reading.scores={meaning}")
+    first = {"similarity": "c", "distance": "a", "ignore": "b"}[meaning]
+    out = tmp_path / "out"
+    done = command("fuse", log, log, "-o", out, *said)
+    assert (done.code, "are they distances" in done.err) == (0, False), done.err
+    assert out.read_text().split()[2] == first
+    done = command("pool", log, "-o", out, "--depth", "1", *said)
+    assert (done.code, json.loads(out.read_text().splitlines()[0])["doc_id"]) == (0, first), done.err
+    (tmp_path / "run.trec").write_text(f"q Q0 {first} 1 9 x\n")
+    assert command("diff", log, tmp_path / "run.trec", *said).code == 64
+    (tmp_path / "scores.csv").write_text("query,RR\nq,0.5\n")
+    assert command("evaluate", tmp_path / "scores.csv", *said).code == 64
+
+
+@pytest.mark.parametrize("rule", ["suffix", "contains"])
+def test_fractions_need_a_grade_of_relevance_however_labels_are_matched(
+    tmp_path: Path, command: Command, rule: str
+) -> None:
+    path = lines(tmp_path / "log.jsonl", found("q", "docs/b.md", "docs/a.md", relevant={"a.md": 0.4, "b.md": 0.9}))
+    done = command("evaluate", path, "-m", "RR", "--match", rule)
+    assert (done.code, "2 grades between 0 and 1" in done.err) == (2, True)
+    done = command("evaluate", path, "-m", "RR", "--match", rule, "--rel", "0.5", "--format", "json")
+    assert next(iter(values(done).values()))["value"] == 1.0
+    assert command("evaluate", path, "-m", "nDCG@10", "--match", rule).code == 0
+
+
+def test_a_document_that_is_judged_twice_in_pairs_is_an_error() -> None:
+    with pytest.raises(InputError, match="a document is judged twice for query 'p'"):
+        evaluate({"q": ["a"], "p": [("a", 0), ("a", 3)]}, {"q": ["a"], "p": ["a"]}, "RR")

@@ -203,11 +203,14 @@ class Qrels(HtmlView):
                 listed: list[Any] = [docs] if isinstance(docs, str) else list(docs)
                 is_graded = bool(listed) and all(isinstance(doc, (tuple, list)) and len(doc) == 2 for doc in listed)
                 graded[query] = dict(listed) if is_graded else dict.fromkeys(listed, 1)
+                is_repeated = is_graded and len(graded[query]) < len(listed)
             except TypeError:
                 raise InputTypeError(
                     f"judgments of query {shown(str(query))} must map documents to grades, or list relevant documents, "
                     f"found {found_text(docs, with_value=True)}",
                 ) from None
+            if is_repeated:
+                raise InputError(f"a document is judged twice for query {shown(str(query))}")
         return cls.from_dict(graded, columns=columns, name=name)
 
     def __len__(self) -> int:

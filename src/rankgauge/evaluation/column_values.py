@@ -68,5 +68,5 @@ def _missing(run: str, name: str, known: Sequence[str]) -> InputError | MeasureE
     try:
         parse_measure(name)
     except MeasureError as error:
-        return MeasureError(error.message, hint=error.hint)
+        return error
     return InputError(text, hint="a log has them in its rows, and a retriever returns them beside its documents")

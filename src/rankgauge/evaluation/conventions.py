@@ -157,7 +157,7 @@ class Conventions:
 
     def check_grades(self, qrels: Qrels, measures: Iterable[Measure]) -> None:
         """Raise if grades lie between 0 and 1, and nothing says from which of them a document is relevant."""
-        if self.rel is not None or qrels.judgments != "grades":
+        if self.rel is not None or qrels.judgments == "passages":  # which have no grades
             return
         between = qrels.grades[(qrels.grades > 0) & (qrels.grades < 1)]
         if not len(between):

@@ -68,11 +68,8 @@ class Scores(Tabular):
         return f"Scores({self.run!r} on {self.qrels!r}, {int(self.averaged.sum())} queries: {listed})"
 
     def _index(self, measure: str | Measure) -> int:
-        plain = replace(self.conventions, rel=1, graded=True).measure(measure)
-        for known in (
-            plain,
-            self.conventions.measure(measure),
-        ):  # at grade 2, "AP" is the AP(rel=2) it was asked for by
+        plain = self._usual.measure(measure)
+        for known in (plain, self.conventions.measure(measure)):  # at grade 2, "AP" is the AP(rel=2) that was asked for
             for indexes in self._indexes:
                 if known in indexes:
                     return indexes[known]
@@ -93,6 +90,11 @@ class Scores(Tabular):
         """The first column of each measure, as it was evaluated, and as it was requested."""
         numbered = ([*enumerate(measures)] for measures in (self.measures, self.requested))
         return tuple({measure: index for index, measure in reversed(measures)} for measures in numbered)
+
+    @cached_property
+    def _usual(self) -> Conventions:
+        """The conventions at which a name means what it says."""
+        return replace(self.conventions, rel=1, graded=True)
 
     def shown_name(self, name: str) -> str:
         """The name of an evaluated measure as it is shown."""

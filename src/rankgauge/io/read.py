@@ -333,6 +333,7 @@ def log_from_stream(
     data, limits = stream.read(), stream.limits
     faults = Faults(stream.path, strict=limits.strict)
     questions = replace(question_log.load(faults, data, columns, fields), labels_apply=labels_apply)
+    questions = replace(questions, knows_scores=scores is not None)
     for note in questions.warnings:
         warn_user(note.message)
     relevant, retrieved = questions.qrels_rows(faults), list(run_batches(questions, faults))

@@ -28,7 +28,7 @@ from rankgauge.io.byte_streams import (
     source_name,
 )
 from rankgauge.io.formats import question_log
-from rankgauge.io.formats.case_keys import names_for
+from rankgauge.io.formats.case_keys import FORBIDDEN_UNUSED, names_for
 from rankgauge.io.formats.log_rows import QUIET_NOTES
 from rankgauge.io.formats.named_columns import LABEL_ROLES, SHARED_ROLES
 from rankgauge.io.input_kinds import (
@@ -51,7 +51,7 @@ from rankgauge.io.read import (
 )
 from rankgauge.io.reading_options import Asking, Reading
 from rankgauge.io.row_checks import find_system
-from rankgauge.io.sources import can_be_scores, can_read_again, split_system
+from rankgauge.io.sources import can_be_scores, can_read_again, is_plain, split_system
 from rankgauge.measures.registry import default_measures
 
 NAMED_QUERIES = 3
@@ -160,15 +160,22 @@ def open_inputs(labels: Any, results: Sequence[Any], reading: Reading, queries: 
 def open_runs(results: Sequence[Any], reading: Reading, queries: Any, opening: Opening) -> OpenedInputs:
     """Open results that need no labels, as runs in memory."""
     opened = open_inputs(None, results, reading, queries, replace(opening, needs_rankings=True))
+    reading = _with_meaning(reading, opening)
     runs, notes = zip(*(runs_and_notes(result, reading) for result in opened.results), strict=True)
     return replace(opened, results=[*chain(*runs)], notes=(*opened.notes, *chain(*notes)))
+
+
+def _with_meaning(reading: Reading, opening: Opening) -> Reading:
+    """How results are read: what scores mean is asked of live retrievers, and holds for lists in files, too."""
+    meaning = opening.asking.options.get("scores")
+    return reading if meaning is None else replace(reading, scores=meaning)
 
 
 class _Opener:
     """The labels and results of one command while they are opened."""
 
     def __init__(self, reading: Reading, opening: Opening, queries: Any) -> None:
-        self.kinds, self.opening = InputKinds(reading), opening
+        self.kinds, self.opening = InputKinds(_with_meaning(reading, opening)), opening
         self.queries: Queries | None = None if queries is None else as_queries(queries, limits=reading.limits)
         self.notes: list[Note] = [] if self.queries is None else list(self.queries.notes)
         self.labels = LabelReader(self.kinds, self.queries, self.notes)
@@ -229,6 +236,8 @@ class _Opener:
             follows = sources[0].system if row and self.opening.follows_system else None
             chosen = self._chosen_runs(sources[row], runs, follows)
             opened += self._with_file_names(sources[row], chosen, sources)
+        if self.reading.scores is not None:
+            self._check_are_lists(opened)
         live = tuple(row for row, result in enumerate(opened) if not isinstance(result, Run) and is_live(result))
         needs_texts = bool(live) or not self.opening.asks
         if is_by_text:
@@ -275,6 +284,12 @@ class _Opener:
         own_id = None if self.matching is None else self.matching.own_id
         facts = (is_by_text, are_cases, tuple(live_rows), answered, own_id, tuple(self.lost), label_set)
         return OpenedInputs(labels, ready, queries, notes, *facts)
+
+    def _check_are_lists(self, results: Sequence[Any]) -> None:
+        """Raise if some results are rankings by score already, of which nobody can say what the scores mean."""
+        plain = next((one for one in results if isinstance(one, (str, Path)) and is_plain(one, "run")), None)
+        if plain is not None:
+            raise UsageError(f"reading.scores applies to lists of results: {source_name(plain)} has none")
 
     def _resolved(self, result: Any) -> Any:
         """The file of saved results that are named after a branch or a system; anything else as it is."""
@@ -369,7 +384,7 @@ class _Opener:
         names = list(dict.fromkeys(name for row in rows for name, value in row.items() if value))
         if key := next(iter(names_for(names, "forbidden")), None):
             text = f"{source_name(data)}: {shown(key)} is not used: the forbidden documents of the labels apply"
-            self.notes.append(Note("forbidden-unused", text))
+            self.notes.append(Note(FORBIDDEN_UNUSED, text))
         return self._runs(data)
 
     def _split_system(self, data: Any) -> SystemOf:

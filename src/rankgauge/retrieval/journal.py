@@ -24,7 +24,7 @@ from rankgauge.core.run import Status
 from rankgauge.errors import InputError, other_version, printable, shown, warn_user, write_errors
 from rankgauge.io.formats.json_text import plain_json
 from rankgauge.io.owned_files import open_locked, read_locked, remove_locked
-from rankgauge.io.stored_json import Matching, number_to_json, parse_record, stored_number
+from rankgauge.io.stored_json import MapOf, Matching, number_to_json, parse_record, stored_number
 from rankgauge.retrieval.asking.answers import AnswerFacts
 from rankgauge.retrieval.asking.documents import ResultDetail, ReturnedDetails
 from rankgauge.retrieval.embedders.embedder import code_note, unhashed_note
@@ -44,7 +44,8 @@ ANSWER_SHAPE = {
     "fault?": str,
     "short_of?": int,
     "latency?": float,
-    "numbers?": dict,
+    "given?": MapOf((float, str)),
+    "numbers?": MapOf((float, str)),
     "decision?": dict,
     "details?": [[(str, dict, type(None))]],
 }

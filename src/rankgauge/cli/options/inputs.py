@@ -128,7 +128,10 @@ class NamedInputs:
             return None
         from rankgauge.evaluation.given_scores import only_scores
 
-        return only_scores(self.labels, self.results, reading)
+        systems = only_scores(self.labels, self.results, reading)
+        if systems is not None and is_given("scores"):
+            raise UsageError("reading.scores applies to lists of results, and scores have none")
+        return systems
 
     def are_plain(self, reading: Reading) -> bool:
         """Whether everything is read as it is, and matched by ids: judgments in a file, and runs in others."""
@@ -172,10 +175,6 @@ class NamedInputs:
         from rankgauge.io.results import open_inputs
 
         opening = replace(opening, text_labels=self.text_labels())
-        if (meaning := opening.asking.options.get("scores")) is not None:
-            reading = replace(reading, scores=meaning)
-            if plain := next((result for result in self.results if is_plain(result, "run")), None):
-                raise UsageError(f"reading.scores applies to lists of results: {printable(plain, None)} has none")
         if self.sources.labels is not None:
             opening = replace(opening, newest="named", log_is_system=False)
         results = [*self.results, *further]

@@ -23,6 +23,7 @@ from rankgauge.evaluation.scores import Scores
 from rankgauge.io.formats import arrow
 from rankgauge.io.formats.named_columns import Columns, find_columns
 from rankgauge.io.read import as_qrels
+from rankgauge.measures.measure import Measure
 from rankgauge.measures.names import MeasureNames
 
 if TYPE_CHECKING:
@@ -59,8 +60,9 @@ def evaluate(
     functions = library().functions
     roles = find_columns(SOURCE, frame.columns, "run", columns)
     data, is_text = result_rows(frame, roles), type_of(frame, roles["query"]) != "binary"
-    judgments = SparkJudgments.of(frame.sparkSession, qrels, conventions, broadcast_limit)
-    task = Task.of(conventions.measures(measures), judgments.facts, conventions, SOURCE, "score" not in roles)
+    requested = conventions.measures(measures)
+    judgments = SparkJudgments.of(frame.sparkSession, qrels, conventions, broadcast_limit, requested)
+    task = Task.of(requested, judgments.facts, conventions, SOURCE, "score" not in roles)
     transport.check_names(task.measure_names)
     judged, keys = judgments.rows.withColumn(kernel.VALUE, functions.lit(None).cast("double")), [kernel.QUERY]
     if "tag" in roles:
@@ -167,15 +169,20 @@ class SparkJudgments:
     broadcast: Any = None  # what every worker gets; None if the rows have all
 
     @classmethod
-    def of(cls, session: SparkSession, qrels: Any, conventions: Conventions, limit: int) -> SparkJudgments:
-        """From a DataFrame, or from anything that an evaluation on one machine takes."""
+    def of(
+        cls, session: SparkSession, qrels: Any, conventions: Conventions, limit: int, measures: Sequence[Measure]
+    ) -> SparkJudgments:
+        """From a DataFrame, or from anything that an evaluation on one machine takes; ``measures`` fit the grades."""
         if hasattr(qrels, "mapInArrow"):
             rows = _judgment_rows(qrels)
             count, facts = _count_and_facts(rows)
+            conventions.check_grades(facts, measures)
             if count > limit:
                 return cls(rows, conventions.judgments(facts))
             qrels = _collected(rows)
-        judged = conventions.judgments(as_qrels(qrels))
+        qrels = as_qrels(qrels)
+        conventions.check_grades(qrels, measures)
+        judged = conventions.judgments(qrels)
         is_joined = len(judged) > limit
         if is_joined and (judged.judgments != "grades" or judged.columns):
             raise UsageError(
@@ -199,12 +206,15 @@ def _judgment_rows(frame: DataFrame) -> DataFrame:
 
 
 def _count_and_facts(rows: DataFrame) -> tuple[int, Qrels]:
-    """The number of judgments, and judgments of the lowest and the highest grade."""
+    """The number of judgments, and judgments of the lowest and the highest grade, and of one between 0 and 1."""
     functions, grade = library().functions, library().functions.col(kernel.GRADE)
-    count, lowest, highest = rows.agg(functions.count("*"), functions.min(grade), functions.max(grade)).collect()[0]
-    if not count or lowest is None:
+    between = functions.min(functions.when((grade > 0) & (grade < 1), grade))
+    figures = rows.agg(functions.count("*"), functions.min(grade), functions.max(grade), between).collect()[0]
+    count, *grades = figures
+    named = {name: one for name, one in zip(("lowest", "highest", "between"), grades, strict=True) if one is not None}
+    if not count or not named:
         raise InputError("the DataFrame of judgments has no grades")
-    return count, Qrels.from_dict({"all queries": {"lowest": lowest, "highest": highest}})
+    return count, Qrels.from_dict({"all queries": named})
 
 
 def _collected(rows: DataFrame) -> Qrels:

@@ -342,8 +342,8 @@ def id_key_of(names: Iterable[str]) -> str | None:
 class EntryRows:
     """Rows collected query by query, each with its entries."""
 
-    def __init__(self, faults: Faults, kind: Kind) -> None:
-        self.faults, self.kind = faults, kind
+    def __init__(self, faults: Faults, kind: Kind, *, knows_scores: bool = False) -> None:
+        self.faults, self.kind, self.knows_scores = faults, kind, knows_scores
         self.queries: list[tuple[int, bytes, int, bool]] = []  # line, id, number of rows, whether they are a list
         self.docs: list[object] = []
         self.values = array("d")
@@ -415,7 +415,8 @@ class EntryRows:
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         is_list = np.array([is_list for *_, is_list in self.queries], dtype=bool)
         ordered, changed = ranking.in_list_order(offsets, docs, values, is_list)
-        self._report_rising(lines, offsets, values, changed)
+        if not self.knows_scores:
+            self._report_rising(lines, offsets, values, changed)
         batch = entries_to_batch(
             self.faults, self.kind, lines[numbers], queries.take(numbers), docs, ordered, tuple(self.empty)
         )

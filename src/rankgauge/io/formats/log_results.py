@@ -48,6 +48,7 @@ from rankgauge.io.text_checks import replace_lone_surrogates
 
 CONTEXT_KEYS = ("retrieved_contexts", "contexts")  # of texts, beside a list of ids or in its place
 DEFAULT_ERROR = "failed"
+NUMBER_TYPES = frozenset((bool, int, float))
 NUMBER_ROLES = {"latency": "milliseconds", "tokens": "tokens", "cost": "units of money"}  # one for each query
 
 
@@ -181,12 +182,12 @@ def _numbers(log: Log, source: str) -> dict[str, QueryNumbers]:
     """The columns with a number, or with true or false, for some query."""
     found: dict[str, QueryNumbers] = {}
     for key in log.free_keys:
-        values = {query: (row, log.records.records[row].get(key)) for row, query in log.queries.items()}
-        if not any(isinstance(value, (bool, int, float)) for _, value in values.values()):
+        values = [log.records.records[row].get(key) for row in log.queries]
+        if NUMBER_TYPES.isdisjoint(map(type, values)):
             continue
         numbers: dict[str, float] = {}
         fault = None
-        for query, (row, value) in values.items():
+        for (row, query), value in zip(log.queries.items(), values, strict=True):
             number = cell_number(value)
             if number is None or math.isinf(number):
                 fault = fault or number_error(source, int(log.records.line[row]), key, value)

@@ -84,6 +84,7 @@ class Log:
     kind: str = ""  # what the file is, if it is known to hold no labels
     fields: FieldLabels = field(default_factory=lambda: FieldLabels(()))  # of labels that have several
     is_by_text: IsByText | None = None
+    knows_scores: bool = False  # whether it was said what the scores of a list mean
     labels_apply: bool = True  # whether they are those of the evaluation: others need not be complete
 
     @property
@@ -253,7 +254,7 @@ class Log:
 
     def collect(self, faults: Faults, kind: Kind, read: Callable[[Faults, int], list[Entry] | None]) -> Batch:
         """What a function reads on each row, as one batch; what it cannot read is a fault."""
-        entry_rows = EntryRows(faults, kind)
+        entry_rows = EntryRows(faults, kind, knows_scores=self.knows_scores)
         for row, query in self.queries.items():
             line = int(self.records.line[row])
             try:

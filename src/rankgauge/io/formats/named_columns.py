@@ -39,6 +39,7 @@ class Wanted:
     has_iters: bool = False  # whether the column of iters matters, as it does if rows are kept
     fields: tuple[str, ...] = ()  # by which results are identified, if labels have several (``field_labels``)
     is_by_text: IsByText | None = None
+    knows_scores: bool = False  # whether it was said what the scores of a list mean
 
 
 # Role → names in tiers: the certain ones first, then those that are used if no certain one is there.

@@ -13,11 +13,14 @@ EMPTY = frozenset(("", "nan", "null", "none", "na", "n/a"))
 
 
 def cell_number(value: Any) -> float | None:
-    """A number; NaN if there is none, None if it is something else."""
+    """A number, infinite if it is too large; NaN if there is none, None if it is something else."""
     if value is None:
         return math.nan
     if isinstance(value, (bool, int, float, np.number, np.bool_)):
-        return float(value)
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf
     if not isinstance(value, str):
         return None
     text = value.strip()

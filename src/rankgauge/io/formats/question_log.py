@@ -133,7 +133,8 @@ def _notes(source: str, table: CaseRecords, found: CaseKeys) -> list[Note]:
 
 def read_batches(stream: ByteStream, wanted: Wanted, faults: Faults) -> Iterator[Batch]:
     """One side of a log, one batch for each system: which key is which is known at its end."""
-    log = replace(load(faults, stream.read(), wanted.columns, wanted.fields), is_by_text=wanted.is_by_text)
+    log = load(faults, stream.read(), wanted.columns, wanted.fields)
+    log = replace(log, is_by_text=wanted.is_by_text, knows_scores=wanted.knows_scores)
     if wanted.kind == "run":
         yield from run_batches(log, faults)
         return

@@ -494,12 +494,12 @@ def _wide_tables(
     skipped = {*taken, *((LABELS, DEPTH, NOT_ASKED) if cells.facts else ())}
     names = [name for name in cells.names if name not in skipped]
     tables = []
-    faults: dict[str, InputError] = {}
     for system, places in _grouped(rows, systems).items():
         order = _places_by_query(cells, rows, queries, places, system)
         chosen = rows[list(order.values())]
         places_of = chosen.tolist()
         values, measures, others = {}, {}, {}
+        faults: dict[str, InputError] = {}
         for name in names:
             column = list(map(cells.columns[name].__getitem__, places_of))
             measure = own_measure(name)
@@ -523,14 +523,8 @@ def _wide_tables(
         not_asked = frozenset(
             query for query, row in zip(order, places_of, strict=True) if flags and flags[row] is True
         )
-        tables.append(
-            replace(
-                _table(
-                    cells, system, order, _Columns(values, measures, others), _Origin(labels, None, depth, not_asked)
-                ),
-                faults=dict(faults),
-            )
-        )
+        origin = _Origin(labels, None, depth, not_asked)
+        tables.append(replace(_table(cells, system, order, _Columns(values, measures, others), origin), faults=faults))
     return tables
 
 
@@ -541,11 +535,9 @@ def _is_number(value: Any) -> bool:
 
 def _fault_of(cells: _ScoreCells, rows: Any, column: Sequence[Any], name: str) -> InputError:
     """The error for the first cell that is no finite number."""
-    for at, value in enumerate(column):
-        number = cell_number(value)
-        if number is None or math.isinf(number):
-            return number_error(cells.source, cells.line(int(rows[at])), name, value)
-    raise AssertionError(name)  # one of them is none
+    numbers = [cell_number(value) for value in column]
+    at = next(at for at, number in enumerate(numbers) if number is None or math.isinf(number))
+    return number_error(cells.source, cells.line(int(rows[at])), name, column[at])
 
 
 def _places_by_query(

@@ -103,7 +103,8 @@ def join_source(
         sample = tuple(run.queries.head(3))
         top = None if reading.keep_rankings else kept
         holds_empty = source.format in run_pipeline.HOLDS_EMPTY
-        found = Joined(run.hits, name, len(run.queries), sample, digest, notes, whole, top, holds_empty=holds_empty)
+        count, extras = len(run.queries), run.extras
+        found = Joined(run.hits, name, count, sample, digest, notes, whole, top, extras, holds_empty=holds_empty)
         return _with_notes(qrels, found, run.queries, results, results if source.format == "json" else None)
 
     return list(map(joined, read))

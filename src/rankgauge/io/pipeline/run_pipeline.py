@@ -208,16 +208,8 @@ class RunReader:
     def _read(self, names: tuple[str, ...], is_scattered: bool) -> list[RunBuilder]:
         self.is_scattered = is_scattered
         has_iters = self._listener is not None
-        wanted = Wanted(
-            "run",
-            self.reading.columns,
-            names,
-            is_kept=self._depth == ALL_ROWS,
-            has_iters=has_iters,
-            fields=self.reading.match_fields,
-            is_by_text=self.reading.is_by_text,
-        )
-        self.wanted = wanted
+        wanted = _wanted(self.reading, names)
+        self.wanted = wanted = replace(wanted, is_kept=self._depth == ALL_ROWS, has_iters=has_iters)
         if self._can_scan() and self._scan(is_scattered):
             return list(self._builders.values())
         self._start()
@@ -371,7 +363,14 @@ def part_sha256(sha256: str | None, run: RunRows, runs: list[RunRows]) -> str | 
 
 
 def _wanted(reading: Reading, names: tuple[str, ...]) -> Wanted:
-    return Wanted("run", reading.columns, names, fields=reading.match_fields, is_by_text=reading.is_by_text)
+    return Wanted(
+        "run",
+        reading.columns,
+        names,
+        fields=reading.match_fields,
+        is_by_text=reading.is_by_text,
+        knows_scores=reading.scores is not None,
+    )
 
 
 def first_results(source: Source, run: RunRows, reading: Reading, rows: int) -> Run:

@@ -23,6 +23,7 @@ from rankgauge.core.run import ScoreMeaning, checked_score
 from rankgauge.errors import InputError, InputTypeError, Note, UsageError, shown
 from rankgauge.io.formats.expected_text import text_id
 from rankgauge.io.formats.named_columns import IsByText
+from rankgauge.io.formats.number_cells import cell_number
 from rankgauge.io.text_checks import replace_lone_surrogates
 from rankgauge.retrieval.asking.documents import (
     NUMBER_TYPES,
@@ -204,11 +205,9 @@ def numbers_beside(result: Any) -> dict[str, float]:
     """The numbers, and what is true or false, beside the list of documents in a dict."""
     if not isinstance(result, Mapping):
         return {}
-    return {
-        key: float(value)
-        for key, value in result.items()
-        if isinstance(key, str) and isinstance(value, NUMBER_OR_FLAG) and math.isfinite(value)
-    }
+    cells = {key: value for key, value in result.items() if isinstance(key, str) and isinstance(value, NUMBER_OR_FLAG)}
+    numbers = {key: cell_number(value) for key, value in cells.items()}
+    return {key: number for key, number in numbers.items() if number is not None and math.isfinite(number)}
 
 
 def _floats(values: Collection[Any]) -> list[float] | None:
