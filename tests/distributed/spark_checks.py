@@ -160,6 +160,17 @@ def check_bad_rows_and_empty_tables_are_errors() -> None:
     fails(InputError, "evaluate() of rankgauge.distributed.spark", lambda: spark.collect_scores(frame()))
 
 
+def check_grades_between_0_and_1_need_a_grade_of_relevance() -> None:
+    fractions = {"q0": {"d1": 2, "d2": 0.4}}
+    judged = session().createDataFrame(
+        [("q0", "d1", 2.0), ("q0", "d2", 0.4)], "query_id string, doc_id string, relevance double"
+    )
+    for qrels in (fractions, judged):
+        for limit in (0, 10):
+            call = partial(spark.evaluate, frame(), qrels, "RR", broadcast_limit=limit)
+            fails(InputError, "between 0 and 1, such as 0.4, and RR needs to know", call)
+
+
 def check_results_can_be_stored_filtered_compared_and_gated() -> None:
     with TemporaryDirectory() as folder:
         spark.evaluate(frame(), JUDGED, "nDCG@10 P@5 RBP(p=0.5,rel=1)").write.parquet(f"{folder}/scores")
